@@ -1,0 +1,54 @@
+"""Generalized inverse planning: learn what a person cares about, as readable concepts, and plan with it elsewhere.
+
+This module is the table of contents. Names are loaded when they are first used, so that ``import meip`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_CONTENTS: dict[str, tuple[str, ...]] = {
+    "meip.errors": (
+        "BudgetError",
+        "ConceptError",
+        "DemonstrationError",
+        "DocumentError",
+        "DomainError",
+        "LearningError",
+        "MeipError",
+        "NotFittedError",
+        "WorldError",
+    ),
+    "meip.domain": ("Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate"),
+    "meip.world": ("World",),
+}
+_HOME = {name: module for module, names in _CONTENTS.items() for name in names}
+__all__ = ["__version__", *sorted(_HOME)]
+
+if TYPE_CHECKING:
+    from meip.domain import Domain, EntityClass, FactBlock, Facts, Fluent, function, predicate
+    from meip.errors import (
+        BudgetError,
+        ConceptError,
+        DemonstrationError,
+        DocumentError,
+        DomainError,
+        LearningError,
+        MeipError,
+        NotFittedError,
+        WorldError,
+    )
+    from meip.world import World
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'meip' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

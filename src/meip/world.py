@@ -1,0 +1,103 @@
+"""World: what can be done, and what then happens (the paper's Definition 2).
+
+Any class with these members is a world; inheriting from `World` gives the optional ones their defaults. States and
+actions are any hashable values. A world that is a (frozen) dataclass can be written to a problem document as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Protocol, cast
+
+from meip.domain import Domain, FactBlock, Facts, stack_facts
+
+__all__ = ["Action", "State", "World", "adapt", "encode"]
+
+State = Hashable
+Action = Hashable
+
+
+class World(Protocol):
+    """A problem to plan in: a domain, where it starts, what can be done, and what is true."""
+
+    @property
+    def domain(self) -> Domain:
+        """What can be said about a state."""
+        ...
+
+    @property
+    def horizon(self) -> int:
+        """The longest plan, counted in states."""
+        ...
+
+    def initial(self) -> Sequence[tuple[float, State]]:
+        """The initial states with their probabilities."""
+        ...
+
+    def actions(self, state: State) -> Sequence[Action]:
+        """What can be done here; empty when the episode is over."""
+        ...
+
+    def outcomes(self, state: State, action: Action) -> Sequence[tuple[float, State]]:
+        """What an action may lead to, with probabilities."""
+        ...
+
+    def facts(self, state: State) -> Facts:
+        """Entity counts and one table per fluent that is not in `static_facts`."""
+        ...
+
+    # --- optional: defaults for classes that inherit ---
+
+    def static_facts(self) -> Facts:
+        """Counts and tables that hold in every state, stated once."""
+        return Facts()
+
+    def facts_batch(self, states: Sequence[State]) -> list[FactBlock]:
+        """The facts of many states; override where tables can be made without a loop over states."""
+        return stack_facts(self.domain, [self.facts(s) for s in states], self.static_facts())
+
+    def reached(self, state: State) -> bool | None:
+        """Is the goal reached here? None for worlds without a goal of their own."""
+        return None
+
+    def decode_action(self, value: Any) -> Action | None:
+        """The action that `encode` wrote as this JSON value; None (the default): look among `actions`.
+
+        For worlds with too many actions to list. It must check that the action is well formed; `outcomes` raises
+        `WorldError` where it is not legal.
+        """
+        return None
+
+    def describe(self, state: State) -> str:
+        """One line about a state, for people."""
+        return str(state)
+
+
+def encode(value: Any) -> Any:
+    """An action or state as a JSON value: strings, numbers, booleans, None and nested lists; anything else by `str`."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list):
+        return [encode(v) for v in value]
+    return str(value)
+
+
+def adapt(world: Any) -> World:
+    """A world with all optional members: itself where it has them, else wrapped with the defaults of `World`."""
+    optional = ("static_facts", "facts_batch", "reached", "decode_action", "describe")
+    if all(hasattr(world, name) for name in optional):
+        return cast(World, world)
+    return cast(World, _Adapted(world))  # type: ignore[abstract]
+
+
+class _Adapted(World):
+    """Delegates to a world written without inheriting from `World`; inherits what it leaves out."""
+
+    def __init__(self, world: Any) -> None:
+        self._world = world
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("__") or name == "_world":
+            return super().__getattribute__(name)
+        inner = super().__getattribute__("_world")
+        return getattr(inner, name) if hasattr(inner, name) else super().__getattribute__(name)

@@ -28,20 +28,28 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
 _HOME = {name: module for module, names in _CONTENTS.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME)]
 
-if TYPE_CHECKING:
-    from meip.domain import Domain, EntityClass, FactBlock, Facts, Fluent, function, predicate
-    from meip.errors import (
-        BudgetError,
-        ConceptError,
-        DemonstrationError,
-        DocumentError,
-        DomainError,
-        LearningError,
-        MeipError,
-        NotFittedError,
-        WorldError,
+if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
+    from meip.domain import (
+        Domain as Domain,
+        EntityClass as EntityClass,
+        FactBlock as FactBlock,
+        Facts as Facts,
+        Fluent as Fluent,
+        function as function,
+        predicate as predicate,
     )
-    from meip.world import World
+    from meip.errors import (
+        BudgetError as BudgetError,
+        ConceptError as ConceptError,
+        DemonstrationError as DemonstrationError,
+        DocumentError as DocumentError,
+        DomainError as DomainError,
+        LearningError as LearningError,
+        MeipError as MeipError,
+        NotFittedError as NotFittedError,
+        WorldError as WorldError,
+    )
+    from meip.world import World as World
 
 
 def __getattr__(name: str) -> Any:

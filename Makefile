@@ -1,0 +1,64 @@
+# One command for each thing a person wants to do here. `make` alone lists them.
+# Needs Python 3.11 or newer and nothing else; uses uv where it is on PATH.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+PYTHON ?= python3
+UV     ?= $(shell command -v uv 2>/dev/null)
+JOBS   ?= 2
+EXTRAS := test,folding,pddl
+
+# Compiled kernels are kept in the clone, so that test workers and later runs share them.
+export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba-cache
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean
+
+help:
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(VENV)/.core  ## a first look: a world, what is true in it, and the concepts it can be described with
+	@$(BIN)/meip show ritual
+	@$(BIN)/meip concepts ritual
+
+test: lint  ## everything that has to hold: style, types, tests
+	@$(BIN)/python -m pytest -n $(JOBS)
+
+lint: $(VENV)/.test  ## ruff and mypy only
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+bench: $(VENV)/.core  ## speed of each part (PEERS=1: against the libraries it is compared with)
+	@$(BIN)/meip bench $(if $(PEERS),--peers)
+
+clean:  ## remove the virtual environment and every cache
+	rm -rf $(VENV) .numba-cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# --- the virtual environment; the stamps make reinstalling unnecessary until pyproject.toml changes ---
+
+ifneq ($(UV),)
+INSTALL := $(UV) pip install --quiet --python $(BIN)/python
+else
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+endif
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	@echo "installing meip and what its tests need into $(VENV) ..."
+	@$(INSTALL) -e '.[$(EXTRAS)]'
+	@touch $(VENV)/.core $@
+
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	@echo "installing meip into $(VENV) ..."
+	@$(INSTALL) -e .
+	@touch $@
+
+$(BIN)/python:
+ifneq ($(UV),)
+	@$(UV) venv --quiet --python '>=3.11' $(VENV)
+else
+	@command -v $(PYTHON) >/dev/null || { echo "meip needs Python 3.11 or newer: '$(PYTHON)' is not on PATH; install it, or give one: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "meip needs Python 3.11 or newer: $$($(PYTHON) --version) is too old; give another: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "this Python cannot make virtual environments: install its venv package (Debian, Ubuntu: apt-get install python3-venv), or uv (https://docs.astral.sh/uv)"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+endif

@@ -24,6 +24,7 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
     ),
     "meip.domain": ("Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate"),
     "meip.world": ("World",),
+    "meip.graph": ("StateGraph",),
 }
 _HOME = {name: module for module, names in _CONTENTS.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME)]
@@ -49,6 +50,7 @@ if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
         NotFittedError as NotFittedError,
         WorldError as WorldError,
     )
+    from meip.graph import StateGraph as StateGraph
     from meip.world import World as World
 
 

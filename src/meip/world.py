@@ -6,15 +6,15 @@ actions are any hashable values. A world that is a (frozen) dataclass can be wri
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, Protocol, cast
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias, cast
 
 from meip.domain import Domain, FactBlock, Facts, stack_facts
 
 __all__ = ["Action", "State", "World", "adapt", "encode"]
 
-State = Hashable
-Action = Hashable
+State: TypeAlias = Any  # hashable
+Action: TypeAlias = Any  # hashable
 
 
 class World(Protocol):

@@ -10,14 +10,21 @@
        |  P same P_goal | P within P_goal                             Agreement
 
 Terms (P, F) denote relations between the entities of one state; concepts (C) denote one value per state.
+`str` writes a node as text that parses back to it, with no more parentheses than it needs.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
+
+from meip.concepts.operations import KEYWORDS, Operation, is_bare_name, operations
+from meip.errors import ConceptError
 
 __all__ = [
+    "MAX_DEPTH",
     "Aggregated",
     "Aggregator",
     "Agreement",
@@ -28,45 +35,140 @@ __all__ = [
     "Conjunction",
     "Constant",
     "Negation",
+    "Node",
     "Permutation",
     "Primitive",
     "Quantified",
     "Quantifier",
     "Restriction",
     "Term",
+    "atoms",
+    "constants",
+    "exactly",
+    "quote",
+    "walk",
 ]
 
 Quantifier = Literal["all", "some", "count"]
 Aggregator = Literal["max", "min", "mean"]
 
+MAX_DEPTH = 100
+"""Deeper trees are refused, so that nothing that walks one can exhaust the stack."""
 
-class Term:
+# How tightly the forms of a term bind.
+_AND, _COMPOSE, _PREFIX, _POSTFIX = range(1, 5)
+_CLOSED = 10**9
+
+
+class Node:
+    """A node of the syntax tree: immutable, with its hash, depth and complexity computed once, when it is made."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    complexity: int
+    """The number of primitive occurrences."""
+    depth: int
+
+    def __post_init__(self) -> None:
+        depth = complexity = 0
+        for child in self.children:
+            depth = max(depth, child.depth)
+            complexity += child.complexity
+        if depth >= MAX_DEPTH:
+            raise ConceptError(
+                f"a concept may be nested {MAX_DEPTH} deep at most; combine fewer, or name a fluent for it"
+            )
+        own = (type(self).__name__, *self._fields())
+        self.__dict__.update(depth=depth + 1, complexity=complexity + isinstance(self, Primitive), _hash=hash(own))
+
+    def _fields(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """The terms and concepts this one is directly made of."""
+        return tuple(value for value in self._fields() if isinstance(value, Node))
+
+    def __hash__(self) -> int:
+        return int(self.__dict__["_hash"])
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(self) is not type(other) or hash(self) != hash(other):
+            return False
+        return self._fields() == other._fields()  # type: ignore[attr-defined]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._fields()  # hashes of strings differ between processes: never pickle them
+
+    def __str__(self) -> str:
+        try:
+            return str(self.__dict__["_text"])
+        except KeyError:
+            text = self.__dict__["_text"] = self._write()
+            return text
+
+    def _write(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def _binding(self) -> int:
+        return _CLOSED
+
+    def _within(self, binding: int) -> str:
+        """This node as an operand of something that binds this tightly."""
+        return str(self) if self._binding >= binding else f"({self})"
+
+
+def quote(name: str) -> str:
+    """A name as it is written in a concept: in backticks if it is a keyword or has unusual characters."""
+    return name if is_bare_name(name) else f"`{name}`"
+
+
+class Term(Node):
     """A relation or function over entities: P and F of the grammar."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Primitive(Term):
     """A fluent of the domain: ``on``."""
 
     name: str
 
+    def _write(self) -> str:
+        return quote(self.name)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Negation(Term):
     """``not clear``."""
 
     term: Term
 
+    @property
+    def _binding(self) -> int:
+        return _PREFIX
 
-@dataclass(frozen=True)
+    def _write(self) -> str:
+        return f"not {self.term._within(_PREFIX)}"
+
+
+@dataclass(frozen=True, eq=False)
 class Conjunction(Term):
     """``on and on_goal``: same classes on both sides."""
 
     left: Term
     right: Term
 
+    @property
+    def _binding(self) -> int:
+        return _AND
 
-@dataclass(frozen=True)
+    def _write(self) -> str:
+        return f"{self.left._within(_AND)} and {self.right._within(_COMPOSE)}"
+
+
+@dataclass(frozen=True, eq=False)
 class Permutation(Term):
     """``inverse(on)``, ``permute(between, 3 1 2)``: argument i of the result is argument order[i] (from 0) of the term.
 
@@ -76,15 +178,27 @@ class Permutation(Term):
     term: Term
     order: tuple[int, ...]
 
+    def _write(self) -> str:
+        if self.order == (1, 0):
+            return f"inverse({self.term})"
+        return f"permute({self.term}, {' '.join(str(i + 1) for i in self.order)})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Closure(Term):
     """``on*``: the transitive closure of a binary term over one class."""
 
     term: Term
 
+    @property
+    def _binding(self) -> int:
+        return _POSTFIX
 
-@dataclass(frozen=True)
+    def _write(self) -> str:
+        return f"{self.term._within(_POSTFIX)}*"
+
+
+@dataclass(frozen=True, eq=False)
 class Restriction(Term):
     """``some on.clear``, ``all on.U``: {(x..) : for some (all) y with R(x.., y), filler(y)}; drops the last argument.
 
@@ -95,16 +209,31 @@ class Restriction(Term):
     role: Term
     filler: Term | None
 
+    @property
+    def _binding(self) -> int:
+        return _PREFIX
 
-@dataclass(frozen=True)
+    def _write(self) -> str:
+        filler = "U" if self.filler is None else self.filler._within(_PREFIX)
+        return f"{self.quantifier} {self.role._within(_POSTFIX)}.{filler}"
+
+
+@dataclass(frozen=True, eq=False)
 class Composition(Term):
     """``on . at``: {(x.., z..) : for some y, R(x.., y) and S(y, z..)}."""
 
     left: Term
     right: Term
 
+    @property
+    def _binding(self) -> int:
+        return _COMPOSE
 
-@dataclass(frozen=True)
+    def _write(self) -> str:
+        return f"{self.left._within(_COMPOSE)} . {self.right._within(_PREFIX)}"
+
+
+@dataclass(frozen=True, eq=False)
 class Agreement(Term):
     """``same(on, on_goal)``, ``within(on_goal, on)``: {(x..) : the sets {y : left(x.., y)} and right's are equal
     (left's is included in right's)}; drops the last argument."""
@@ -113,12 +242,15 @@ class Agreement(Term):
     left: Term
     right: Term
 
+    def _write(self) -> str:
+        return f"{self.relation}({self.left}, {self.right})"
 
-class Concept:
+
+class Concept(Node):
     """A value for each state: C of the grammar."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Quantified(Concept):
     """``all(clear)``, ``some(on | on_goal)``, ``count(holding)``: over the tuples of the scope, how many are in value.
 
@@ -129,8 +261,11 @@ class Quantified(Concept):
     value: Term
     scope: Term | None = None
 
+    def _write(self) -> str:
+        return f"{self.quantifier}({_scoped(self.value, self.scope)})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Aggregated(Concept):
     """``max(weight)``, ``mean(length | folded)``: over the tuples of the scope; missing where there are none.
 
@@ -141,17 +276,96 @@ class Aggregated(Concept):
     value: Term
     scope: Term | None = None
 
+    def _write(self) -> str:
+        return f"{self.aggregator}({_scoped(self.value, self.scope)})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Constant(Concept):
     """A number, as in ``count(clay) = 4``."""
 
     value: float
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", float(self.value) + 0.0)  # -0 becomes 0
+        if not math.isfinite(self.value):
+            raise ConceptError(f"a constant in a concept must be a finite number, not {self.value}")
+        super().__post_init__()
 
-@dataclass(frozen=True)
+    def _write(self) -> str:
+        return str(int(self.value)) if self.value.is_integer() and abs(self.value) < 2**53 else repr(self.value)
+
+
+@dataclass(frozen=True, eq=False)
 class Composite(Concept):
     """An operation on the values of concepts: ``some(a) and not all(b)``, ``table[count(a), count(b)]``."""
 
     operation: str
     arguments: tuple[Concept, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", tuple(self.arguments))
+        super().__post_init__()
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.arguments
+
+    def __str__(self) -> str:
+        return self._write()  # not cached: operations may be registered later
+
+    @property
+    def _symbolic(self) -> Operation | None:
+        """The operation, if this is written with its symbol rather than with brackets."""
+        known = next((o for o in operations() if o.name == self.operation), None)
+        count = len(self.arguments)
+        return known if known is not None and (known.infix(count) or (known.prefix and count == 1)) else None
+
+    @property
+    def _binding(self) -> int:
+        symbolic = self._symbolic
+        return _CLOSED if symbolic is None else symbolic.precedence
+
+    def _write(self) -> str:
+        symbolic = self._symbolic
+        if symbolic is None:
+            name = self.operation if self.operation in KEYWORDS else quote(self.operation)
+            return f"{name}[{', '.join(str(a) for a in self.arguments)}]"
+        if symbolic.prefix:
+            (only,) = self.arguments
+            chained = isinstance(only, Composite) and len(only.arguments) == 1
+            return f"{symbolic.symbol} {only._within(symbolic.precedence + (not chained))}"
+        left, right = self.arguments
+        own, turned = symbolic.precedence, symbolic.right_associative
+        other = left._symbolic if isinstance(left, Composite) else None
+        tighter = turned or (other is not None and other.right_associative)
+        return f"{left._within(own + tighter)} {symbolic.symbol} {right._within(own + (not turned))}"
+
+
+def _scoped(value: Term, scope: Term | None) -> str:
+    return str(value) if scope is None else f"{value} | {scope}"
+
+
+def exactly(concept: Concept, k: int) -> Composite:
+    """``concept = k``: the indicator of one value of a count, usually one seen in demonstrations."""
+    return Composite("=", (concept, Constant(k)))
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and everything below it, parents first, left to right."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.children))
+
+
+def atoms(concept: Concept) -> tuple[Quantified | Aggregated, ...]:
+    """The atomic concepts that a concept is made of, each once, in order of appearance."""
+    found = dict.fromkeys(n for n in walk(concept) if isinstance(n, Quantified | Aggregated))
+    return tuple(found)
+
+
+def constants(concept: Concept) -> tuple[float, ...]:
+    """The numbers that a concept names: each has a price of its own, apart from complexity."""
+    return tuple(n.value for n in walk(concept) if isinstance(n, Constant))

@@ -1,0 +1,1 @@
+"""Folding clothes: the paper's third experiment (Learning to fold)."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from meip.errors import DocumentError, did_you_mean
+from meip.errors import DocumentError, MeipError, did_you_mean
 
 __all__ = [
     "append_line",
@@ -24,11 +26,16 @@ __all__ = [
     "content_hash",
     "document",
     "dump",
+    "json_schema",
+    "kind_of",
     "kinds",
     "parse",
     "read",
+    "read_json",
     "read_lines",
     "schema",
+    "to_json",
+    "validate",
     "write",
     "write_text",
 ]
@@ -36,6 +43,7 @@ __all__ = [
 T = TypeVar("T")
 MAX_BYTES = 256 * 2**20
 MAX_DEPTH = 64
+SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _KINDS: dict[str, tuple[int, type[Any]]] = {}
 _KIND_OF: dict[type[Any], str] = {}
@@ -59,58 +67,88 @@ def kinds() -> tuple[str, ...]:
 
 def schema(kind: str) -> dict[str, Any]:
     """The JSON Schema of a kind of document."""
-    from pydantic import TypeAdapter
-
-    version, cls = _kind(kind, "meip schema")
-    found = TypeAdapter(cls).json_schema()
+    version, cls = _kind(kind, "schema")
+    found = json_schema(cls)
     properties = {"format": {"const": f"meip.{kind}/{version}"}, **found.get("properties", {})}
-    found["properties"] = properties
-    found["required"] = ["format", *found.get("required", [])]
-    found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return {
+        "$schema": SCHEMA_DIALECT,
+        **found,
+        "properties": properties,
+        "required": ["format", *found.get("required", [])],
+    }
+
+
+def json_schema(cls: type[Any]) -> dict[str, Any]:
+    """The JSON Schema of any dataclass."""
+    found: dict[str, Any] = _adapter(cls).json_schema()
     return found
 
 
 def dump(value: Any) -> dict[str, Any]:
     """A registered dataclass instance as a JSON object with its format."""
-    from pydantic import TypeAdapter
-
     kind = _KIND_OF.get(type(value))
     if kind is None:
         raise DocumentError(f"{type(value).__name__} is not a kind of document; kinds: {', '.join(kinds())}")
-    body = TypeAdapter(type(value)).dump_python(value, mode="json", exclude_defaults=False)
-    return {"format": f"meip.{kind}/{_KINDS[kind][0]}", **body}
+    return {"format": f"meip.{kind}/{_KINDS[kind][0]}", **to_json(value)}
+
+
+def to_json(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass instance as JSON values."""
+    return {f.name: _json_value(getattr(value, f.name), f"$.{f.name}") for f in dataclasses.fields(value) if f.init}
+
+
+def kind_of(data: Any, where: str = "document") -> tuple[str, str]:
+    """The kind and version that a JSON value says it is, from its ``"format"``."""
+    if not isinstance(data, dict):
+        raise DocumentError(f"{where}: $: expected a JSON object, got {_json_type(data)}")
+    found = data.get("format")
+    if not isinstance(found, str) or not found.startswith("meip.") or "/" not in found:
+        raise DocumentError(f'{where}: $.format: expected "meip.<kind>/<version>", got {_short(found)}')
+    name, _, version = found.removeprefix("meip.").partition("/")
+    return name, version
 
 
 def parse(data: Any, kind: str | None = None, *, where: str = "document") -> Any:
     """Validate a JSON value as a document and build its dataclass. `where` starts every error message."""
-    from pydantic import TypeAdapter, ValidationError
-
-    if not isinstance(data, dict):
-        raise DocumentError(f"{where}: $: expected a JSON object, got {_json_type(data)}")
-    found = data.get("format")
-    if not isinstance(found, str) or not found.startswith("meip."):
-        raise DocumentError(f'{where}: $.format: expected "meip.<kind>/<version>", got {json.dumps(found)[:60]}')
-    name, _, version_text = found[5:].partition("/")
+    name, version_text = kind_of(data, where)
     if kind is not None and name != kind:
-        raise DocumentError(f"{where}: $.format: expected a {kind} document, got {found!r}")
+        raise DocumentError(f"{where}: $.format: expected a {kind} document, got {_short(data['format'])}")
     version, cls = _kind(name, f"{where}: $.format")
     if version_text != str(version):
         raise DocumentError(
             f"{where}: $.format: this meip reads version {version} of {name!r}, the file has {version_text[:20]!r}; "
             "upgrade meip or convert the file"
         )
-    body = {k: v for k, v in data.items() if k != "format"}
+    return validate(cls, {k: v for k, v in data.items() if k != "format"}, where=where)
+
+
+def validate(cls: type[T], body: dict[str, Any], *, where: str) -> T:
+    """Build a dataclass from JSON values, strictly: no field too many, no string taken for a number."""
+    from pydantic import ValidationError
+
+    if dataclasses.is_dataclass(cls):
+        _forbid_unknown(body, [f.name for f in dataclasses.fields(cls) if f.init], where)
     try:
-        return TypeAdapter(cls).validate_python(body, strict=False)
+        text = json.dumps(body, allow_nan=False)
+        return cast(T, _adapter(cls).validate_json(text, strict=True))
     except ValidationError as error:
         raise DocumentError(_first_problem(error, where)) from None
     except RecursionError:
         raise DocumentError(f"{where}: $: nested too deeply") from None
+    except MeipError as error:
+        raise DocumentError(f"{where}: $: {error}") from None
+    except (TypeError, ValueError, ArithmeticError, LookupError) as error:  # a check of the class itself failed oddly
+        raise DocumentError(f"{where}: $: {type(error).__name__}: {error}") from None
 
 
 def read(path: str | Path, kind: str | None = None) -> Any:
     """Read one document from a file."""
-    return parse(_load(_read_text(path), str(path)), kind, where=str(path))
+    return parse(read_json(path), kind, where=str(path))
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file strictly: UTF-8, no NaN or infinity, no key twice, not nested too deeply."""
+    return _load(_read_text(path), str(path))
 
 
 def read_lines(path: str | Path, kind: str | None = None) -> Iterator[Any]:
@@ -130,7 +168,7 @@ def read_lines(path: str | Path, kind: str | None = None) -> Iterator[Any]:
 
 def write(path: str | Path, value: Any) -> None:
     """Write a document atomically: after a crash the file is the old one or the new one, never a mixture."""
-    write_text(path, json.dumps(dump(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, _text(dump(value), indent=2) + "\n")
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -165,7 +203,7 @@ def append_line(path: str | Path, value: Any) -> None:
     A torn last line, left by a crash of an earlier append, is cut off first.
     """
     target = Path(path)
-    line = (json.dumps(dump(value), ensure_ascii=False, allow_nan=False) + "\n").encode()
+    line = (_text(dump(value)) + "\n").encode()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         new = not target.exists()
@@ -183,12 +221,55 @@ def append_line(path: str | Path, value: Any) -> None:
 def canonical(value: Any) -> str:
     """JSON with sorted keys and no spaces: equal values give equal text."""
     plain = dump(value) if dataclasses.is_dataclass(value) else value
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _text(plain, sort_keys=True, separators=(",", ":"))
 
 
 def content_hash(value: Any) -> str:
     """SHA-256 of the canonical JSON, as ``sha256:<hex>``."""
     return "sha256:" + hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def _adapter(cls: Any) -> Any:
+    return _make_adapter(cls)
+
+
+@lru_cache(maxsize=256)
+def _make_adapter(cls: Hashable) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter[Any](cast(Any, cls))
+
+
+def _json_value(value: Any, place: str) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, tuple | list):
+        return [_json_value(v, f"{place}[{i}]") for i, v in enumerate(value)]
+    if isinstance(value, Mapping) and all(isinstance(k, str) for k in value):
+        return {k: _json_value(v, f"{place}.{k}") for k, v in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return to_json(value)
+    raise DocumentError(f"{place}: {_short(value)} ({type(value).__name__}) cannot be written to a document")
+
+
+def _text(value: Any, **style: Any) -> str:
+    """JSON text that can be encoded as UTF-8 and read back by anyone."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, **style)
+        text.encode()
+    except UnicodeEncodeError:
+        raise DocumentError("a text in this document holds half of a surrogate pair, which no file can hold") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DocumentError(f"this document holds a value that JSON cannot express: {error}") from None
+    return text
+
+
+def _forbid_unknown(body: dict[str, Any], known: list[str], where: str) -> None:
+    for name in body:
+        if name not in known:
+            raise DocumentError(f"{where}: $.{_plain(name)}: unknown field; {did_you_mean(_plain(name), known)}")
 
 
 def _kind(name: str, where: str) -> tuple[int, type[Any]]:
@@ -228,19 +309,34 @@ def _read_text(path: str | Path) -> str:
 
 def _load(text: str, where: str) -> Any:
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_no_key_twice)
     except json.JSONDecodeError as error:
         raise DocumentError(f"{where}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     except RecursionError:
         raise DocumentError(f"{where}: $: nested too deeply") from None
     except ValueError as error:
-        raise DocumentError(f"{where}: not JSON: {error}") from None
+        raise DocumentError(f"{where}: $: not JSON: {error}") from None
     _check_depth(value, where)
     return value
 
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{text[:20]} is too large for a number")
+    return number
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"key {_plain(next(n for n in names if names.count(n) > 1))!r} is given twice")
+    return found
 
 
 def _check_depth(value: Any, where: str) -> None:
@@ -260,9 +356,10 @@ def _check_depth(value: Any, where: str) -> None:
 def _first_problem(error: Any, where: str) -> str:
     problems = error.errors(include_url=False, include_input=True)
     first = problems[0]
-    place = "$" + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"])
+    place = "$" + "".join(f"[{p}]" if isinstance(p, int) else f".{_plain(p)}" for p in first["loc"])
     message = first["msg"].removeprefix("Value error, ")
-    got = "" if first["type"] in {"missing", "unexpected_keyword_argument"} else f", got {_short(first.get('input'))}"
+    silent = {"missing", "unexpected_keyword_argument", "value_error", "json_invalid"}
+    got = "" if first["type"] in silent else f", got {_short(first.get('input'))}"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{where}: {place}: {message}{got}{more}"
 
@@ -270,6 +367,11 @@ def _first_problem(error: Any, where: str) -> str:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _plain(text: str) -> str:
+    """A name taken from a file, safe to print: short, and without characters that a terminal could choke on."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:60])
 
 
 def _json_type(value: Any) -> str:

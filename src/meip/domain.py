@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.documents import document
 from meip.errors import DomainError, did_you_mean
 
 __all__ = ["Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate", "stack_facts"]
@@ -79,6 +80,7 @@ def function(name: str, *classes: str, static: bool = False, phrase: str = "") -
     return Fluent(name, classes, real=True, static=static, phrase=phrase)
 
 
+@document("domain")
 @dataclass(frozen=True)
 class Domain:
     """A name, the classes of entities, and the fluents over them."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from meip.domain import Domain, EntityClass, Facts, predicate
 from meip.errors import WorldError
@@ -31,6 +32,8 @@ DOMAIN = Domain(
 @dataclass(frozen=True)
 class Didactic(World):
     """The didactic MDP with failure probability p; the horizon counts states."""
+
+    kind: ClassVar[str] = "didactic"
 
     p: float = 0.1
     horizon: int = 5

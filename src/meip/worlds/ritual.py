@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -30,6 +30,8 @@ PLURALS = {"torch": "torches", "bamboo": "bamboos", "clay": "clays"}
 class Ritual(World):
     """Stages x types x objects; the order of the stages is free, enforced (1, 2, ..) or given."""
 
+    kind: ClassVar[str] = "ritual"
+
     stages: int = 3
     types: tuple[str, ...] = ("torch", "bamboo", "clay")
     objects: int = 5
@@ -46,7 +48,7 @@ class Ritual(World):
             raise WorldError(f"the types of a ritual must differ, got {', '.join(self.types)}")
         if self.order not in ("free", "enforced"):
             object.__setattr__(self, "order", tuple(self.order))
-            if sorted(self.order) != list(range(1, self.stages + 1)):
+            if len(self.order) != self.stages or sorted(self.order) != list(range(1, self.stages + 1)):
                 raise WorldError(f"order must list each stage from 1 to {self.stages} once, got {list(self.order)}")
 
     @property

@@ -96,7 +96,7 @@ class Node:
             return True
         if type(self) is not type(other) or hash(self) != hash(other):
             return False
-        return self._fields() == other._fields()  # type: ignore[attr-defined]
+        return self._fields() == other._fields()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._fields()  # hashes of strings differ between processes: never pickle them

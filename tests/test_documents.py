@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from meip import DocumentError, Domain, documents, function, predicate
 from meip.domain import EntityClass
+from meip.files import load_json
 
 BLOCKS = Domain(
     "blocks",
@@ -31,7 +32,7 @@ def test_a_domain_survives_a_file(tmp_path: Path) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.floats(allow_nan=False, allow_infinity=False))
 def test_any_text_and_any_number_survive_the_round_trip_bit_by_bit(text: str, number: float) -> None:
     value = {"name": text, "number": number}
-    back = documents._load(documents.canonical(value), "here")
+    back = load_json(documents.canonical(value), "here")
     assert back == value and math.copysign(1, back["number"]) == math.copysign(1, number)
 
 

@@ -25,11 +25,29 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
     "meip.domain": ("Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate"),
     "meip.world": ("World",),
     "meip.graph": ("StateGraph",),
+    "meip.demonstrations": (
+        "Demonstration",
+        "Plan",
+        "Step",
+        "append_demonstration",
+        "read_demonstrations",
+        "record",
+        "replay",
+    ),
 }
 _HOME = {name: module for module, names in _CONTENTS.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME)]
 
 if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
+    from meip.demonstrations import (
+        Demonstration as Demonstration,
+        Plan as Plan,
+        Step as Step,
+        append_demonstration as append_demonstration,
+        read_demonstrations as read_demonstrations,
+        record as record,
+        replay as replay,
+    )
     from meip.domain import (
         Domain as Domain,
         EntityClass as EntityClass,

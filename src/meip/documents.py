@@ -10,15 +10,14 @@ import dataclasses
 import hashlib
 import json
 import math
-import os
-import tempfile
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from meip import files
 from meip.errors import DocumentError, MeipError, did_you_mean
+from meip.files import load_json, plain, read_text, write_text
 
 __all__ = [
     "append_line",
@@ -41,8 +40,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-MAX_BYTES = 256 * 2**20
-MAX_DEPTH = 64
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _KINDS: dict[str, tuple[int, type[Any]]] = {}
@@ -93,8 +90,12 @@ def dump(value: Any) -> dict[str, Any]:
 
 
 def to_json(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass instance as JSON values."""
-    return {f.name: _json_value(getattr(value, f.name), f"$.{f.name}") for f in dataclasses.fields(value) if f.init}
+    """The fields of a dataclass instance as JSON values; those marked ``omit_default`` where they differ from it."""
+    return {
+        f.name: _json_value(getattr(value, f.name), f"$.{f.name}")
+        for f in dataclasses.fields(value)
+        if f.init and not (f.metadata.get("omit_default") and getattr(value, f.name) == f.default)
+    }
 
 
 def kind_of(data: Any, where: str = "document") -> tuple[str, str]:
@@ -148,22 +149,14 @@ def read(path: str | Path, kind: str | None = None) -> Any:
 
 def read_json(path: str | Path) -> Any:
     """Read a JSON file strictly: UTF-8, no NaN or infinity, no key twice, not nested too deeply."""
-    return _load(_read_text(path), str(path))
+    return load_json(read_text(path), str(path))
 
 
 def read_lines(path: str | Path, kind: str | None = None) -> Iterator[Any]:
     """Read the documents of a JSON Lines file. A torn last line (no newline: a crash during append) is left out."""
-    text = _read_text(path)
-    lines = text.split("\n")
-    complete = lines[:-1]
-    if lines[-1].strip():
-        with suppress(DocumentError):  # whole but for its newline: keep it
-            _load(lines[-1], str(path))
-            complete = lines
-    for number, line in enumerate(complete, start=1):
-        if line.strip():
-            where = f"{path}:{number}"
-            yield parse(_load(line, where), kind, where=where)
+    for number, line in files.complete_lines(path):
+        where = f"{path}:{number}"
+        yield parse(load_json(line, where), kind, where=where)
 
 
 def write(path: str | Path, value: Any) -> None:
@@ -171,51 +164,9 @@ def write(path: str | Path, value: Any) -> None:
     write_text(path, _text(dump(value), indent=2) + "\n")
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write a text file atomically: temporary file, fsync, rename, fsync of the folder."""
-    target = Path(path)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
-    except OSError as error:
-        raise DocumentError(f"{path}: cannot be written: {error.strerror}") from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except OSError as error:
-        with suppress(OSError):
-            os.unlink(name)
-        raise DocumentError(f"{path}: cannot be written: {error.strerror}") from None
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-    _sync_folder(target.parent)
-
-
 def append_line(path: str | Path, value: Any) -> None:
-    """Append a document to a JSON Lines file; when this returns, it survives a crash.
-
-    A torn last line, left by a crash of an earlier append, is cut off first.
-    """
-    target = Path(path)
-    line = (_text(dump(value)) + "\n").encode()
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        new = not target.exists()
-        with open(target, "a+b") as file:
-            _cut_torn_line(file)
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise DocumentError(f"{path}: cannot be written: {error.strerror}") from None
-    if new:
-        _sync_folder(target.parent)
+    """Append a document to a JSON Lines file; when this returns, it survives a crash."""
+    files.append_line(path, _text(dump(value)))
 
 
 def canonical(value: Any) -> str:
@@ -269,7 +220,7 @@ def _text(value: Any, **style: Any) -> str:
 def _forbid_unknown(body: dict[str, Any], known: list[str], where: str) -> None:
     for name in body:
         if name not in known:
-            raise DocumentError(f"{where}: $.{_plain(name)}: unknown field; {did_you_mean(_plain(name), known)}")
+            raise DocumentError(f"{where}: $.{plain(name)}: unknown field; {did_you_mean(plain(name), known)}")
 
 
 def _kind(name: str, where: str) -> tuple[int, type[Any]]:
@@ -278,85 +229,10 @@ def _kind(name: str, where: str) -> tuple[int, type[Any]]:
     return _KINDS[name]
 
 
-def _cut_torn_line(file: Any) -> None:
-    size = file.seek(0, os.SEEK_END)
-    if size == 0:
-        return
-    file.seek(size - 1)
-    if file.read(1) == b"\n":
-        return
-    file.seek(0)
-    text = file.read()
-    tail = text[text.rfind(b"\n") + 1 :]
-    try:
-        json.loads(tail)
-    except ValueError:
-        file.truncate(size - len(tail))
-    else:
-        file.write(b"\n")
-
-
-def _read_text(path: str | Path) -> str:
-    try:
-        if Path(path).stat().st_size > MAX_BYTES:
-            raise DocumentError(f"{path}: larger than {MAX_BYTES // 2**20} MB; split it")
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise DocumentError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DocumentError(f"{path}: not UTF-8 text (byte {error.start})") from None
-
-
-def _load(text: str, where: str) -> Any:
-    try:
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_no_key_twice)
-    except json.JSONDecodeError as error:
-        raise DocumentError(f"{where}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
-    except RecursionError:
-        raise DocumentError(f"{where}: $: nested too deeply") from None
-    except ValueError as error:
-        raise DocumentError(f"{where}: $: not JSON: {error}") from None
-    _check_depth(value, where)
-    return value
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
-        raise ValueError(f"{text[:20]} is too large for a number")
-    return number
-
-
-def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"key {_plain(next(n for n in names if names.count(n) > 1))!r} is given twice")
-    return found
-
-
-def _check_depth(value: Any, where: str) -> None:
-    layer, depth = [value], 0
-    while layer:
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise DocumentError(f"{where}: $: nested more than {MAX_DEPTH} deep")
-        layer = [
-            child
-            for item in layer
-            if isinstance(item, dict | list)
-            for child in (item.values() if isinstance(item, dict) else item)
-        ]
-
-
 def _first_problem(error: Any, where: str) -> str:
     problems = error.errors(include_url=False, include_input=True)
     first = problems[0]
-    place = "$" + "".join(f"[{p}]" if isinstance(p, int) else f".{_plain(p)}" for p in first["loc"])
+    place = "$" + "".join(f"[{p}]" if isinstance(p, int) else f".{plain(p)}" for p in first["loc"])
     message = first["msg"].removeprefix("Value error, ")
     silent = {"missing", "unexpected_keyword_argument", "value_error", "json_invalid"}
     got = "" if first["type"] in silent else f", got {_short(first.get('input'))}"
@@ -369,26 +245,6 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _plain(text: str) -> str:
-    """A name taken from a file, safe to print: short, and without characters that a terminal could choke on."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:60])
-
-
 def _json_type(value: Any) -> str:
     names = {list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     return names.get(type(value), "null")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # not every file system lets a folder be synced
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

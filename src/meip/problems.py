@@ -13,7 +13,7 @@ from typing import Any
 
 from meip import documents
 from meip.errors import DocumentError, WorldError
-from meip.world import World, adapt
+from meip.world import World, adapt, unwrap
 
 __all__ = ["FORMAT", "build_world", "checked_world", "problem_document"]
 
@@ -23,6 +23,7 @@ REQUIRED = ("domain", "horizon", "initial", "actions", "outcomes", "facts")
 
 def problem_document(world: Any) -> dict[str, Any]:
     """The document of a dataclass world; its class may carry its name in documents as ``kind: ClassVar[str]``."""
+    world = unwrap(world)
     cls = type(world)
     if not dataclasses.is_dataclass(cls):
         raise WorldError(

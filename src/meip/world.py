@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from meip.domain import Domain, FactBlock, Facts, stack_facts
 
-__all__ = ["Action", "State", "World", "adapt", "encode"]
+__all__ = ["Action", "State", "World", "adapt", "encode", "unwrap"]
 
 State: TypeAlias = Any  # hashable
 Action: TypeAlias = Any  # hashable
@@ -88,6 +88,11 @@ def adapt(world: Any) -> World:
     if all(hasattr(world, name) for name in optional):
         return cast(World, world)
     return cast(World, _Adapted(world))  # type: ignore[abstract]
+
+
+def unwrap(world: Any) -> Any:
+    """The user's own object behind `adapt`."""
+    return world._world if isinstance(world, _Adapted) else world
 
 
 class _Adapted(World):

@@ -1,7 +1,7 @@
 """The six garment templates: a style becomes simple polygons that share their seams exactly and do not overlap.
 
-Coordinates are centimetres, x to the wearer's left (right in the picture), y up, the middle of the hem (trousers: of
-the waist) at x = 0. Every polygon runs counter-clockwise. Parts that are sewn together use the very same points, so
+Coordinates are centimetres, x to the right, y up, the middle of the hem (trousers: of the waist) at x = 0; left and
+right are the picture's. Every polygon runs counter-clockwise. Parts that are sewn together use the very same points, so
 that the outline of the whole is what remains when every edge that occurs in both directions is struck out.
 """
 
@@ -32,7 +32,7 @@ def mirrored(points: Sequence[Point]) -> tuple[Point, ...]:
 
 
 def draw(style: Style) -> list[Part]:
-    """The parts of this garment, the body (trousers: the left leg) first."""
+    """The parts of this garment, the body (trousers: the right leg) first."""
     return _DRAW[style.template](style)
 
 
@@ -97,7 +97,7 @@ def _sleeves(frame: _Frame, lower: Sequence[Point], upper: Sequence[Point]) -> l
     """Both sleeves: lower edge outwards from the armpit, then the upper edge back to the shoulder."""
     points = (frame.armpit, *lower, *upper, frame.shoulder)
     tags = ("outline",) * (len(points) - 1) + ("seam",)
-    return [Part("sleeve_left", points, tags), Part("sleeve_right", mirrored(points), _turned(tags))]
+    return [Part("sleeve_left", mirrored(points), _turned(tags)), Part("sleeve_right", points, tags)]
 
 
 def _across(top: Point, width: float, degrees: float) -> Point:
@@ -174,9 +174,9 @@ def _trousers(style: Style) -> list[Part]:
     inside = (cut.inseam * math.tan(math.radians(cut.splay)), -cut.rise - cut.inseam)
     ankle = _towards(inside, cut.ankle, -cut.splay)
     hip = (cut.waist * cut.hip / 2, -0.72 * cut.rise)
-    left = (middle, crotch, inside, ankle, hip, (cut.waist / 2, 0.0))
+    right = (middle, crotch, inside, ankle, hip, (cut.waist / 2, 0.0))
     tags = ("seam", *("outline",) * 5)
-    return [Part("leg_left", left, tags), Part("leg_right", mirrored(left), _turned(tags))]
+    return [Part("leg_right", right, tags), Part("leg_left", mirrored(right), _turned(tags))]
 
 
 def _turned(tags: Sequence[str]) -> tuple[str, ...]:

@@ -7,9 +7,8 @@ the first time it is seen, its successors are asked for once, and search, likeli
 from __future__ import annotations
 
 import time
-from array import array
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +42,12 @@ class StateGraph:
         self.states: list[State] = []
         self.actions: list[Action] = []  # [A] flat, in the order of GraphArrays
         self._index: dict[State, int] = {}
-        self._first_action = array("q")
-        self._action_count = array("q")
-        self._first_outcome = array("q")
-        self._outcome_count = array("q")
-        self._outcome_state = array("q")
-        self._outcome_probability = array("d")
+        self._first_action = _Growing(np.int64)
+        self._action_count = _Growing(np.int64)
+        self._first_outcome = _Growing(np.int64)
+        self._outcome_count = _Growing(np.int64)
+        self._outcome_state = _Growing(np.int64)
+        self._outcome_probability = _Growing(np.float64)
         self._arrays: GraphArrays | None = None
         self._blocks: list[FactBlock] | None = None
         self.complete = False
@@ -84,7 +83,7 @@ class StateGraph:
         return number
 
     def expanded(self, number: int) -> bool:
-        return self._action_count[number] != UNEXPANDED
+        return bool(self._action_count.data[number] != UNEXPANDED)
 
     def expand(self, number: int) -> None:
         """Ask the world for this state's actions and outcomes, once."""
@@ -95,15 +94,15 @@ class StateGraph:
         results = [
             self._distribution(self.world.outcomes(state, action), f"outcomes of {action!r}") for action in actions
         ]
-        self._first_action[number] = len(self.actions)
-        self._action_count[number] = len(actions)
-        for action, outcomes in zip(actions, results, strict=True):
-            self.actions.append(action)
-            self._first_outcome.append(len(self._outcome_state))
-            self._outcome_count.append(len(outcomes))
-            for probability, successor in outcomes:
-                self._outcome_state.append(successor)
-                self._outcome_probability.append(probability)
+        self._first_action.data[number] = len(self.actions)
+        self._action_count.data[number] = len(actions)
+        self.actions.extend(actions)
+        sizes = [len(outcomes) for outcomes in results]
+        starts: Any = np.cumsum([len(self._outcome_state), *sizes[:-1]]) if sizes else ()
+        self._first_outcome.extend(starts)
+        self._outcome_count.extend(sizes)
+        self._outcome_state.extend([successor for outcomes in results for _, successor in outcomes])
+        self._outcome_probability.extend([probability for outcomes in results for probability, _ in outcomes])
         self._arrays = None
 
     def expand_all(
@@ -143,33 +142,37 @@ class StateGraph:
         self.complete = True
         return True
 
-    def successors(self, number: int) -> Iterator[int]:
-        """Every state that some action of this one may lead to (with repetitions)."""
-        first, count = self._first_action[number], self._action_count[number]
-        for action in range(first, first + max(count, 0)):
-            start = self._first_outcome[action]
-            yield from self._outcome_state[start : start + self._outcome_count[action]]
+    def successors(self, number: int) -> list[int]:
+        """Every state that some action of an expanded state may lead to (with repetitions)."""
+        actions = self.action_numbers(number)
+        if not actions:
+            return []
+        first, last = self._first_outcome.data[actions[0]], self._first_outcome.data[actions[-1]]
+        last += self._outcome_count.data[actions[-1]]
+        return cast("list[int]", self._outcome_state.data[first:last].tolist())
 
     def action_numbers(self, number: int) -> range:
         """The numbers of a state's actions, in the order the world gave them."""
         self.expand(number)
-        return range(self._first_action[number], self._first_action[number] + self._action_count[number])
+        first = int(self._first_action.data[number])
+        return range(first, first + int(self._action_count.data[number]))
 
     def outcomes(self, action_number: int) -> list[tuple[float, int]]:
         """The outcomes of an action by its number: probabilities and states."""
-        first, count = self._first_outcome[action_number], self._outcome_count[action_number]
-        return [(self._outcome_probability[o], self._outcome_state[o]) for o in range(first, first + count)]
+        first, count = int(self._first_outcome.data[action_number]), int(self._outcome_count.data[action_number])
+        states, odds = self._outcome_state.data, self._outcome_probability.data
+        return [(float(odds[o]), int(states[o])) for o in range(first, first + count)]
 
     def arrays(self) -> GraphArrays:
         """The graph as it is now; later expansions give new arrays."""
         if self._arrays is None:
             self._arrays = GraphArrays(
-                np.array(self._first_action, dtype=np.int64),
-                np.array(self._action_count, dtype=np.int64),
-                np.array(self._first_outcome, dtype=np.int64),
-                np.array(self._outcome_count, dtype=np.int64),
-                np.array(self._outcome_state, dtype=np.int64),
-                np.array(self._outcome_probability, dtype=np.float64),
+                self._first_action.view(),
+                self._action_count.view(),
+                self._first_outcome.view(),
+                self._outcome_count.view(),
+                self._outcome_state.view(),
+                self._outcome_probability.view(),
             )
         return self._arrays
 
@@ -183,8 +186,7 @@ class StateGraph:
 
     def nbytes(self) -> int:
         """Bytes held by the integer arrays (states, actions and facts are the world's own objects)."""
-        parts = (self._first_action, self._action_count, self._first_outcome, self._outcome_count, self._outcome_state)
-        return sum(p.itemsize * len(p) for p in parts) + 8 * len(self._outcome_probability)
+        return sum(part.nbytes for part in self.arrays())
 
     def _distribution(self, pairs: Sequence[tuple[float, State]], where: str) -> list[tuple[float, int]]:
         merged: dict[int, float] = {}
@@ -198,3 +200,29 @@ class StateGraph:
         if not merged or abs(total - 1) > PROBABILITY_TOLERANCE:
             raise WorldError(f"{where}: the probabilities add up to {total:g}, not to 1")
         return [(probability / total, number) for number, probability in merged.items()]
+
+
+class _Growing:
+    """A one-dimensional array that grows by doubling, so that kernels read it without a copy."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.data: NDArray[Any] = np.empty(64, dtype=dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def append(self, value: float) -> None:
+        self.extend((value,))
+
+    def extend(self, values: Sequence[float] | NDArray[Any]) -> None:
+        size = self._size + len(values)
+        if size > len(self.data):
+            grown = np.empty(max(size, 2 * len(self.data)), dtype=self.data.dtype)
+            grown[: self._size] = self.data[: self._size]
+            self.data = grown
+        self.data[self._size : size] = values
+        self._size = size
+
+    def view(self) -> NDArray[Any]:
+        return self.data[: self._size]

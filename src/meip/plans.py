@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from meip.errors import BudgetError
 from meip.graph import StateGraph
+from meip.kernels import kernel
 from meip.tree import generator, uniform
 
 __all__ = ["PlanSet", "concatenate", "enumerate_plans", "history_count", "roll_out", "sample_model", "sample_plans"]
@@ -93,7 +93,7 @@ def enumerate_plans(graph: StateGraph, start: int, length: int, limit: int = 1_0
     return PlanSet(states, actions, lengths, log_base)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _enumerate(graph: Any, start: int, states: Any, actions: Any, lengths: Any, log_base: Any) -> None:
     """Depth first. `edge[n]` counts through the (action, outcome) pairs of the n-th state of the path."""
     horizon = states.shape[1]
@@ -193,7 +193,7 @@ def sample_model(
     return plans, log_z
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _advance(
     graph: Any, g: Any, states: Any, actions: Any, lengths: Any, log_base: Any, log_weight: Any, sums: Any, alive: Any,
     n: int, coefficient: float, scale: float, random: Any,

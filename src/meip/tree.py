@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from meip.kernels import kernel
 
 __all__ = [
     "DEFAULT_RULES",
@@ -79,7 +81,7 @@ def generator(seed: int) -> NDArray[np.uint64]:
     return np.array([(seed * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03) % 2**64], np.uint64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uniform(random: Any) -> float:
     """The next number in [0, 1) (splitmix64: the same on every machine)."""
     random[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -90,7 +92,7 @@ def uniform(random: Any) -> float:
     return float(z >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def increment(g: Any, path: Any, length: int, state: int, scale: float) -> tuple[float, float]:
     """What a state adds to the pair sums of a history: with tanh(scale * difference), and with signs.
 
@@ -113,7 +115,7 @@ def increment(g: Any, path: Any, length: int, state: int, scale: float) -> tuple
     return soft / members, sign / members
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def worth(soft: float, sign: float, length: int, rule: int, threshold: float, strength: float, horizon: int) -> float:
     """The return of a finished plan; averaging it over chance gives the three semantics of DESIGN's point 10.
 
@@ -131,7 +133,7 @@ def worth(soft: float, sign: float, length: int, rule: int, threshold: float, st
     return reached + 1e-3 * soft / pairs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uct(tree: Any, first: int, count: int, total: int, c: float, draw: float) -> int:
     """Which edge to try: an untried one, else the largest upper confidence bound on min-max scaled returns."""
     start = int(draw * count)
@@ -154,26 +156,26 @@ def uct(tree: Any, first: int, count: int, total: int, c: float, draw: float) ->
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def random_rollout(graph: Any, g: Any, state: int, draw: float) -> int:
     """Which of a state's actions a roll-out takes: any."""
     return int(draw * graph.action_count[state])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mean_backup(value: float, visits: int, gain: float) -> float:
     """The new sum of returns of an edge that had `visits` before."""
     return value + gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def max_backup(value: float, visits: int, gain: float) -> float:
     """The best return seen instead of the mean (kept as a sum, like `mean_backup`)."""
     best = gain if visits == 0 else max(value / visits, gain)
     return best * (visits + 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _outcome(graph: Any, action: int, draw: float) -> int:
     """Sample an outcome of an action: its offset."""
     first = graph.first_outcome[action]
@@ -185,7 +187,7 @@ def _outcome(graph: Any, action: int, draw: float) -> int:
     return int(count - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _roll_out(graph: Any, g: Any, tree: Any, length: int, horizon: int, scale: float) -> Any:
     """Finish the plan on the scratch path. Returns (length, soft, sign); length -1 where a state is not expanded."""
     soft = 0.0
@@ -209,7 +211,7 @@ def _roll_out(graph: Any, g: Any, tree: Any, length: int, horizon: int, scale: f
     return length, soft, sign
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(graph: Any, tree: Any, node: int, c: float, widen: Any) -> int:
     """The offset of the action to try in a node; -1 where the tree has no room."""
     state = tree.node_state[node]
@@ -225,7 +227,7 @@ def _choose(graph: Any, tree: Any, node: int, c: float, widen: Any) -> int:
     return int(uct(tree, tree.node_edge[node], count, tree.node_visits[node], c, draw))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _child(graph: Any, g: Any, tree: Any, node: int, offset: int, length: int, scale: float) -> int:
     """Sample an outcome of an action, extend the scratch path, and return its node (made if new); -1: no room."""
     edge = tree.node_edge[node] + offset
@@ -254,7 +256,7 @@ def _child(graph: Any, g: Any, tree: Any, node: int, offset: int, length: int, s
     return int(child)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _simulate(graph: Any, g: Any, tree: Any, options: Any, widen: Any) -> int:
     """Run simulations until the target: DONE. Stops early where a state must be expanded, or the tree has no room."""
     horizon, scale, c, rule = int(options[0]), options[1], options[2], int(options[3])
@@ -295,7 +297,7 @@ def _simulate(graph: Any, g: Any, tree: Any, options: Any, widen: Any) -> int:
     return DONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _remember(tree: Any, depth: int, length: int, gain: float) -> None:
     """Count the visits, the range of returns and the best plan seen."""
     for d in range(depth + 1):
@@ -324,12 +326,13 @@ def _kernel(selection: Any, rollout: Any, backup: Any) -> Any:
     if (selection, rollout, backup) == DEFAULT_RULES:
         return _simulate
     names = {**globals(), "uct": selection, "random_rollout": rollout, "mean_backup": backup}
-    for kernel in (_roll_out, _choose, _simulate):
-        names[kernel.__name__] = njit(nogil=True)(FunctionType(kernel.py_func.__code__, names))
+    for part in (_roll_out, _choose, _simulate):
+        code = cast(Any, part).py_func.__code__
+        names[part.__name__] = njit(nogil=True)(FunctionType(code, names))
     return names["_simulate"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_history(graph: Any, g: Any, past: Any, soft: float, sign: float, options: Any) -> Any:
     """Backward induction over the tree of histories below `past`, without storing it.
 

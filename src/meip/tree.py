@@ -6,6 +6,7 @@ roll-out and backup are module-level functions that `search.py` may replace by a
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from types import FunctionType
 from typing import Any, NamedTuple, cast
@@ -65,14 +66,23 @@ class Tree(NamedTuple):
 
 def new_tree(horizon: int, nodes: int, edges: int, seed: int) -> Tree:
     """An empty tree with room for this many nodes and edges."""
+    whole = {f"path_{name}": np.zeros(horizon + 1, np.int64) for name in ("state", "action", "edge", "node")}
     return Tree(
-        *(np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.full(nodes, -1, np.int64)),
-        *(np.zeros(nodes), np.zeros(nodes)),
-        *(np.zeros(edges, np.int64), np.zeros(edges), np.full(edges, -1, np.int64), np.full(edges, -1, np.int64)),
-        *(np.zeros(horizon + 1, np.int64) for _ in range(6)),
-        np.zeros(8, np.int64),
-        np.array([np.inf, -np.inf, -np.inf]),
-        generator(seed),
+        node_state=np.zeros(nodes, np.int64),
+        node_visits=np.zeros(nodes, np.int64),
+        node_edge=np.full(nodes, -1, np.int64),
+        node_soft=np.zeros(nodes),
+        node_sign=np.zeros(nodes),
+        edge_visits=np.zeros(edges, np.int64),
+        edge_value=np.zeros(edges),
+        edge_slot=np.full(edges, -1, np.int64),
+        slot_node=np.full(edges, -1, np.int64),
+        best_state=np.zeros(horizon + 1, np.int64),
+        best_action=np.zeros(horizon + 1, np.int64),
+        counts=np.zeros(8, np.int64),
+        numbers=np.array([np.inf, -np.inf, -np.inf]),
+        random=generator(seed),
+        **whole,
     )
 
 
@@ -128,7 +138,7 @@ def worth(soft: float, sign: float, length: int, rule: int, threshold: float, st
     if rule == 0:
         return soft / pairs
     if rule == 1:
-        return np.exp(strength * (2.0 * (length - 1) * soft / pairs - 2.0 * (horizon - 1)))
+        return math.exp(strength * (2.0 * (length - 1) * soft / pairs - 2.0 * (horizon - 1)))
     reached = 1.0 if sign / pairs >= threshold - TIE else 0.0
     return reached + 1e-3 * soft / pairs
 

@@ -24,6 +24,7 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
     ),
     "meip.domain": ("Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate"),
     "meip.world": ("World",),
+    "meip.check": ("check_world",),
     "meip.graph": ("StateGraph",),
     "meip.demonstrations": (
         "Demonstration",
@@ -39,6 +40,7 @@ _HOME = {name: module for module, names in _CONTENTS.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME)]
 
 if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
+    from meip.check import check_world as check_world
     from meip.demonstrations import (
         Demonstration as Demonstration,
         Plan as Plan,

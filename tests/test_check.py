@@ -1,0 +1,127 @@
+"""check_world: each thing that can be wrong with a world is found and said in words; nothing is ever raised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from meip import Domain, EntityClass, FactBlock, Facts, WorldError, check_world, function, predicate
+from meip.worlds.didactic import Didactic
+from meip.worlds.ritual import Ritual
+
+DOMAIN = Domain(
+    "lamps",
+    (EntityClass("lamp"),),
+    (predicate("on", "lamp"), function("power", "lamp"), predicate("red", "lamp", static=True)),
+)
+
+
+class Lamps:
+    """Three lamps, one is switched at each step; written without inheriting from World."""
+
+    domain: Any = DOMAIN
+    horizon: Any = 4
+
+    def initial(self) -> Any:
+        return [(1.0, (False, False, False))]
+
+    def actions(self, state: Any) -> Any:
+        return [0, 1, 2]
+
+    def outcomes(self, state: Any, action: Any) -> Any:
+        lit = (*state[:action], not state[action], *state[action + 1 :])
+        return [(0.75, lit), (0.25, state)]
+
+    def facts(self, state: Any) -> Any:
+        return Facts.build(DOMAIN, {"lamp": 3}, {"on": np.array(state), "power": np.array(state, dtype=float)})
+
+    def static_facts(self) -> Any:
+        return Facts.build(DOMAIN, {"lamp": 3}, {"red": [0]})
+
+
+@pytest.mark.parametrize(
+    "world", [Lamps(), Ritual(), Ritual(order=(3, 1, 2), distractors=2), Didactic(), Didactic(p=0)]
+)
+def test_good_worlds_have_no_problems(world: Any) -> None:
+    assert check_world(world) == []
+
+
+def good(state: Any, **changes: Any) -> Facts:
+    tables = {"on": np.array(state), "power": np.zeros(3)}
+    return Facts({"lamp": 3}, {k: v for k, v in (tables | changes).items() if v is not None})
+
+
+def raises(*_: Any) -> Any:
+    raise KeyError("bulb")
+
+
+def refuses(*_: Any) -> Any:
+    raise WorldError("no bulb")
+
+
+CALLS = iter(range(10**6))
+
+FAULTS: list[tuple[str, Any, str]] = [
+    ("domain", None, "domain must be a Domain, got None"),
+    ("horizon", 0, "horizon must be a positive number of states, got 0"),
+    ("horizon", 2.5, "got 2.5"),
+    ("initial", lambda self: [], "initial() is empty"),
+    ("initial", lambda self: [(0.5, (False,) * 3)], "the probabilities of initial() sum to 0.5, not to 1"),
+    ("initial", lambda self: [(1.0, [False] * 3)], "state [False, False, False] is not hashable; use tuples"),
+    ("initial", lambda self: [(False,) * 3], "initial() must list (probability, state), got (False, False, False)"),
+    ("initial", lambda self: None, "initial() must return a list or tuple, got None"),
+    ("actions", lambda self, state: [], "the episode is over before it begins"),
+    ("actions", lambda self, state: [0, 0], "actions() list an action twice"),
+    ("actions", lambda self, state: [[0]], "action [0] is not hashable"),
+    ("actions", lambda self, state: (a for a in [0]), "actions() must return a list or tuple"),
+    ("actions", raises, "actions() failed in state (False, False, False): KeyError: 'bulb'"),
+    ("actions", refuses, "actions() failed in state (False, False, False): no bulb"),
+    ("outcomes", lambda self, state, action: [], "outcomes() is empty"),
+    ("outcomes", lambda self, state, action: [(-0.5, state), (1.5, state)], "outcomes() has the probability -0.5"),
+    ("outcomes", lambda self, state, action: [(float("nan"), state)], "outcomes() has the probability nan"),
+    ("outcomes", lambda self, state, action: [(0.9, state)], "the probabilities of outcomes() sum to 0.9, not to 1"),
+    ("outcomes", raises, "outcomes() failed for action "),
+    ("facts", lambda self, state: good(state, on=None), "facts() have no table for fluent 'on' in state"),
+    ("facts", lambda self, state: good(state, on=np.zeros(2, bool)), "'on' must have shape (3,) (an axis per"),
+    ("facts", lambda self, state: good(state, on=np.zeros(3)), "predicate 'on' must be a numpy array of bool"),
+    ("facts", lambda self, state: good(state, on=[True] * 3), "got list"),
+    ("facts", lambda self, state: good(state, power=np.full(3, np.inf)), "function 'power' is infinite"),
+    ("facts", lambda self, state: good(state, of=np.zeros(3)), "have a table 'of', which is no fluent"),
+    (
+        "facts",
+        lambda self, state: good(state, power=np.full(3, float(next(CALLS)))),
+        "facts() differ between two calls",
+    ),
+    ("facts", lambda self, state: {}, "facts() must return Facts, got {}"),
+    ("facts", raises, "facts() failed in state"),
+    ("static_facts", lambda self: Facts({"lamp": 3}), "'red' is declared static, but static_facts() has no table"),
+    ("static_facts", lambda self: None, "static_facts() must return Facts"),
+    ("static_facts", lambda self: Facts({"lmap": 3}, {"red": np.zeros(3, bool)}), "count 'lmap', which is no class"),
+    ("describe", raises, "describe() failed: KeyError"),
+    ("reached", lambda self, state: True, "the goal is reached, but actions() is not empty"),
+    ("facts_batch", lambda self, states: [], "facts_batch() disagrees with facts() about 'on'"),
+    ("facts_batch", lambda self, states: [FactBlock(np.arange(1), {}, {})], "facts_batch() is malformed: KeyError"),
+    ("horizon", 10, "no walk of 50 reached the horizon of 10 states, the longest had 2"),
+]
+
+
+@pytest.mark.parametrize(("member", "value", "message"), FAULTS)
+def test_each_fault_is_named(member: str, value: Any, message: str) -> None:
+    members: dict[str, Any] = {member: value}
+    if value == 10:
+        members["actions"] = lambda self, state: [] if any(state) else [0]
+        members["outcomes"] = lambda self, state, action: [(1.0, (True, False, False))]
+    problems = check_world(type("Broken", (Lamps,), members)())
+    assert any(message in problem for problem in problems), problems
+    assert len(problems) <= 4  # the first of each kind, not a flood
+
+
+def test_what_is_not_a_world_at_all_is_told_what_it_lacks() -> None:
+    assert check_world(object())[0].startswith("object has no domain; a world needs domain, horizon")
+
+
+def test_a_walk_is_repeatable() -> None:
+    faulty = type("Faulty", (Lamps,), {"outcomes": lambda self, s, a: [(0.5, s)] if a == 2 else [(1.0, s)]})
+    assert check_world(faulty(), seed=3) == check_world(faulty(), seed=3) != []

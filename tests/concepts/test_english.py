@@ -60,14 +60,16 @@ READINGS = {
     "not some(outweighs)": "no block weighs more than any block",
     "count(at)": "the number of pairs of a block and a table where the block is at the table",
     "count(on and on_goal)": "the number of pairs of blocks where the first is on the second as in the goal",
-    "count(on_goal and not on)": "the number of pairs of blocks where the first is on the second in the goal but not yet",
+    "count(on_goal and not on)": "the number of pairs of blocks where the first is on the second in the goal but not "
+    "yet",
     "count(on_goal)": "the number of pairs of blocks where the first is on the second in the goal",
     "count(on*)": "the number of pairs of blocks where the first is directly or indirectly on the second",
     "count(same(on, on_goal))": "the number of blocks that are on exactly the blocks that the goal asks for",
     "all(within(on_goal, on))": "all blocks are on all blocks that the goal asks for",
     "all(all on.clear)": "all blocks are on only blocks that are clear",
     "some(not some on.clear)": "some block is on no block that is clear",
-    "count(on . at)": "the number of pairs of a block and a table where the block is on some block that is at the table",
+    "count(on . at)": "the number of pairs of a block and a table where the block is on some block that is at "
+    "the table",
     "some(some inverse(on).U)": "some block is such that some block is on it",
     "all(not outweighs)": "in all pairs of blocks, the first does not weigh more than the second",
     "some(sunny)": "the sun shines",
@@ -77,8 +79,10 @@ READINGS = {
     "mean(weight)": "the average weight of all blocks",
     "min(distance)": "the least distance from any block to any block",
     "count(clear) - initial[count(clear)]": "the change in the number of blocks that are clear since the start",
-    "table[count(clear), some(sunny)]": "the combination of the number of blocks that are clear and whether the sun shines",
-    "(some(sunny) or some(clear)) and some(held)": "either the sun shines or some block is clear, and the arm holds some block",
+    "table[count(clear), some(sunny)]": "the combination of the number of blocks that are clear and whether the sun "
+    "shines",
+    "(some(sunny) or some(clear)) and some(held)": "either the sun shines or some block is clear, and the arm holds some "
+    "block",
     "some(sunny) implies all(clear)": "if the sun shines then all blocks are clear",
 }
 

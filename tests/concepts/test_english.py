@@ -81,8 +81,8 @@ READINGS = {
     "count(clear) - initial[count(clear)]": "the change in the number of blocks that are clear since the start",
     "table[count(clear), some(sunny)]": "the combination of the number of blocks that are clear and whether the sun "
     "shines",
-    "(some(sunny) or some(clear)) and some(held)": "either the sun shines or some block is clear, and the arm holds some "
-    "block",
+    "(some(sunny) or some(clear)) and some(held)": "either the sun shines or some block is clear, "
+    "and the arm holds some block",
     "some(sunny) implies all(clear)": "if the sun shines then all blocks are clear",
 }
 

@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "files", "documents", "parallel", "kernels"),
     ("domain", "world", "problems", "check", "graph", "demonstrations"),
     ("concepts",),
-    ("ordering", "utility"),
+    ("chains", "ordering", "utility"),
     ("tree", "plans", "search", "pool"),
     ("training", "likelihood", "ranksvm", "learner", "pursuit", "baselines"),
     ("task", "evaluation"),

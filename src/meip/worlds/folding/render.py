@@ -1,0 +1,229 @@
+"""Pictures of cloths: one state, a plan as a row of states, many plans in a grid; and masks for the parser.
+
+Layers are painted from the table up. Seen from the back, the cloth is turned over sideways: x is mirrored and the
+layers come in the other order. A plan is shown from the back, as the person who folds sees it, and at the end turned
+over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.errors import WorldError
+from meip.worlds.folding.canvas import LIGHT, Canvas, Image, Shape, Text, Theme, fitted, load_cv2, to_image, to_svg
+from meip.worlds.folding.cloth import CREASE, NECK, OUTLINE, SEAM, Cloth, Floats, Garment, Layer
+
+__all__ = ["Frame", "Placement", "Row", "contact_sheet", "mask", "picture", "plan_row", "render_image", "render_svg"]
+
+VIEWS = ("front", "back")
+_STROKES = {OUTLINE: ("outline", 1.4), SEAM: ("seam", 0.9), CREASE: ("crease", 1.1), NECK: ("neck", 2.0)}
+
+
+@dataclass(frozen=True)
+class Placement:
+    """From the table (y up) to a picture (y down): pixel = origin + scale * (x, -y), x mirrored in the back view."""
+
+    scale: float
+    x: float
+    y: float
+    mirror: bool = False
+
+    def __call__(self, points: Floats) -> Floats:
+        sign = -1.0 if self.mirror else 1.0
+        placed: Floats = np.asarray(points) * (sign * self.scale, -self.scale) + (self.x, self.y)
+        return placed
+
+    def back(self, pixels: Floats) -> Floats:
+        """From pixels to the table."""
+        sign = -1.0 if self.mirror else 1.0
+        table: Floats = (np.asarray(pixels) - (self.x, self.y)) * (sign / self.scale, -1.0 / self.scale)
+        return table
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One state of a plan: the cloth, a caption below it, and the segment along which it will be folded next."""
+
+    cloth: Cloth
+    caption: str = ""
+    fold: tuple[tuple[float, float], tuple[float, float]] | None = None
+    view: str = "back"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A plan: a title, its frames, and the garment's logo (see `Garment.logo`)."""
+
+    title: str
+    frames: Sequence[Frame]
+    logo: tuple[tuple[float, float], ...] = ()
+
+
+def placement(
+    cloth: Cloth, width: float, height: float, *, scale: float | None = None, view: str = "front"
+) -> Placement:
+    """The cloth in the middle of a box of this size; as large as fits, unless a scale is given."""
+    if view not in VIEWS:
+        raise WorldError(f"a cloth is seen from the front or from the back, not from {view!r}")
+    low_x, low_y, high_x, high_y = cloth.bounds
+    if scale is None:
+        scale = min(width / (high_x - low_x), height / (high_y - low_y))
+    mirror = view == "back"
+    sign = -1.0 if mirror else 1.0
+    x, y = width / 2 - sign * scale * (low_x + high_x) / 2, height / 2 + scale * (low_y + high_y) / 2
+    return Placement(scale, x, y, mirror)
+
+
+def cloth_shapes(cloth: Cloth, place: Placement, logo: Sequence[tuple[float, float]] = ()) -> list[Shape]:
+    """The layers as shapes, lowest first in this view."""
+    layers = list(cloth)
+    shapes: list[Shape] = []
+    for layer in reversed(layers) if place.mirror else layers:
+        shapes += _layer_shapes(layer, place, logo)
+    return shapes
+
+
+def _layer_shapes(layer: Layer, place: Placement, logo: Sequence[tuple[float, float]]) -> list[Shape]:
+    polygon = place(layer.polygon)
+    front = (layer.face > 0) != place.mirror
+    side = "front" if front else "back"
+    # A hairline in the layer's own colour closes the gap that anti-aliasing leaves along seams.
+    shapes = [Shape(polygon, fill=side, stroke=side, width=0.6)]
+    if front and logo:
+        printed = np.asarray(logo) @ layer.affine[:, :2].T + layer.affine[:, 2]
+        shapes.append(Shape(place(printed), fill="logo", clip=polygon))
+    for i in np.argsort([_STROKES[int(tag)][1] for tag in layer.tags], kind="stable"):
+        role, width = _STROKES[int(layer.tags[i])]
+        dash = (3.0, 3.0) if role == "seam" else None
+        edge = polygon[[i, (i + 1) % len(polygon)]]
+        shapes.append(Shape(edge, stroke=role, width=width, dash=dash, closed=False))
+    return shapes
+
+
+def picture(subject: Cloth | Garment, *, size: float = 320.0, view: str = "front", caption: str = "") -> Canvas:
+    """One cloth, or a garment laid flat, in a square."""
+    cloth, logo = (Cloth.flat(subject), subject.logo) if isinstance(subject, Garment) else (subject, ())
+    foot = 26.0 if caption else 0.0
+    place = _moved(placement(cloth, size - 24, size - 24, view=view), 12, 12)
+    canvas = Canvas(size, size + foot, title=caption or "a piece of clothing")
+    canvas.add(cloth_shapes(cloth, place, logo))
+    if caption:
+        canvas.add([Text(size / 2, size + 12, fitted(caption, size - 16, 13), 13, anchor="middle")])
+    return canvas
+
+
+def render_svg(subject: Cloth | Garment, *, size: float = 320.0, view: str = "front", theme: Theme = LIGHT) -> str:
+    """One cloth or garment as SVG."""
+    return to_svg(picture(subject, size=size, view=view), theme)
+
+
+def render_image(subject: Cloth | Garment, *, size: int = 640, view: str = "front", theme: Theme = LIGHT) -> Image:
+    """One cloth or garment as a coloured image of `size` pixels square."""
+    return to_image(picture(subject, size=320.0, view=view), theme, size / 320.0)
+
+
+def mask(
+    subject: Cloth | Garment, *, size: int = 1024, margin: float = 0.06, turn: float = 0.0
+) -> tuple[NDArray[np.uint8], Placement]:
+    """The silhouette without any stroke: 255 where at least half of a pixel is covered, else 0.
+
+    `turn` rotates the cloth on the table by so many degrees first; the placement then maps the turned cloth.
+    """
+    cv2 = load_cv2()
+    cloth = Cloth.flat(subject) if isinstance(subject, Garment) else subject
+    a = np.radians(turn)
+    xy = cloth.xy @ np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])
+    low, high = xy.min(axis=0), xy.max(axis=0)
+    scale = size * (1 - 2 * margin) / float((high - low).max())
+    middle = (low + high) / 2
+    place = Placement(scale, size / 2 - scale * middle[0], size / 2 + scale * middle[1])
+    fine = 4
+    image = np.zeros((size * fine, size * fine), dtype=np.uint8)
+    for i in range(len(cloth)):
+        pixels = place(xy[cloth.start[i] : cloth.start[i + 1]]) * fine - 0.5
+        cv2.fillPoly(image, [np.round(pixels * 256).astype(np.int32)], 255, cv2.LINE_8, 8)
+    cover = cv2.resize(image, (size, size), interpolation=cv2.INTER_AREA)
+    return np.where(cover >= 128, 255, 0).astype(np.uint8), place
+
+
+def plan_row(
+    title: str,
+    states: Sequence[Cloth],
+    *,
+    captions: Sequence[str] = (),
+    folds: Sequence[tuple[tuple[float, float], tuple[float, float]] | None] = (),
+    logo: tuple[tuple[float, float], ...] = (),
+    turn_over: bool = True,
+) -> Row:
+    """A plan as a row: every state from the back with its next fold, then the last one turned over."""
+    if not states:
+        raise WorldError(f"plan {title!r} has no states to draw")
+    names = list(captions) or ["flat", *(f"fold {i}" for i in range(1, len(states)))]
+    lines = [*folds, *[None] * len(states)]
+    frames = [Frame(s, n, f) for s, n, f in zip(states, names, lines, strict=False)]
+    if turn_over:
+        frames.append(Frame(states[-1], "turned over", view="front"))
+    return Row(title, frames, logo)
+
+
+def contact_sheet(rows: Sequence[Row], *, title: str = "", cell: float = 132.0, columns: int = 1) -> Canvas:
+    """Plans in a grid: `columns` plans beside each other, each a titled row of states at one scale."""
+    if not rows or not all(row.frames for row in rows):
+        raise WorldError("a contact sheet needs at least one plan, and every plan at least one state")
+    pad, head, foot, gap = 16.0, 26.0, 24.0, 24.0
+    top = pad + (30.0 if title else 0.0)
+    longest = max(len(row.frames) for row in rows)
+    step_x, step_y = longest * cell + gap, head + cell + foot
+    lines = -(-len(rows) // columns)
+    across = min(columns, len(rows))
+    canvas = Canvas(2 * pad + across * step_x - gap, top + lines * step_y + pad, title or rows[0].title)
+    if title:
+        canvas.add([Text(pad, pad + 16, fitted(title, canvas.width - 2 * pad, 18), 18, bold=True)])
+    for i, row in enumerate(rows):
+        x, y = pad + (i % columns) * step_x, top + (i // columns) * step_y
+        canvas.add([Text(x + 4, y + 16, fitted(row.title, step_x - gap - 8, 13), 13, bold=True)])
+        _draw_row(canvas, row, x, y + head, cell)
+    return canvas
+
+
+def _draw_row(canvas: Canvas, row: Row, x: float, y: float, cell: float) -> None:
+    """One plan; the scale is that of its largest state."""
+    room = cell - 20
+    scale = min(placement(frame.cloth, room, room).scale for frame in row.frames)
+    for k, frame in enumerate(row.frames):
+        left = x + k * cell
+        box = _box(left + 2, y + 2, cell - 4)
+        canvas.add([Shape(box, fill="panel")])
+        place = _moved(placement(frame.cloth, room, room, scale=scale, view=frame.view), left + 10, y + 10)
+        canvas.add(cloth_shapes(frame.cloth, place, row.logo))
+        if frame.fold is not None:
+            line = place(_within(np.array(frame.fold), frame.cloth))
+            canvas.add([Shape(line, stroke="fold", width=1.6, dash=(5.0, 4.0), closed=False, clip=box)])
+        caption = fitted(frame.caption, cell - 8, 11)
+        canvas.add([Text(left + cell / 2, y + cell + 11, caption, 11, fill="muted", anchor="middle")])
+
+
+def _moved(place: Placement, x: float, y: float) -> Placement:
+    return Placement(place.scale, place.x + x, place.y + y, place.mirror)
+
+
+def _within(segment: Floats, cloth: Cloth) -> Floats:
+    """A folding segment, shortened to a little more than the cloth's extent along it."""
+    middle, step = segment.mean(axis=0), segment[1] - segment[0]
+    length = float(np.linalg.norm(step))
+    if length == 0:
+        return segment
+    unit = step / length
+    reach = (cloth.xy - middle) @ unit
+    spare = 0.04 * float(np.ptp(cloth.xy, axis=0).max())
+    ends = np.array([max(-length / 2, reach.min() - spare), min(length / 2, reach.max() + spare)])
+    shortened: Floats = middle + ends[:, None] * unit
+    return shortened
+
+
+def _box(x: float, y: float, side: float) -> Floats:
+    return np.array([[x, y], [x + side, y], [x + side, y + side], [x, y + side]])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from meip import __version__
+from meip.cli import bench, files, look  # noqa: F401  (importing a module adds its commands)
+from meip.cli.app import app
 from meip.errors import MeipError
 
 __all__ = ["app", "main"]
@@ -17,30 +19,6 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 # Recent typers carry their own copy of click and older ones import it; this is the base class of usage errors in both.
 _UsageError: Any = typer.BadParameter.__mro__[2]
-
-app = typer.Typer(
-    name="meip",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"meip {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _meip(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    """Learn what a person cares about from a few demonstrations, and plan with it elsewhere."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -51,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: list[str]) -> int:
     try:
         code = app(arguments, prog_name="meip", standalone_mode=False)
+        sys.stdout.flush()
     except MeipError as error:
         typer.echo(f"error: {error}", err=True)
         return BAD_INPUT
@@ -59,7 +38,7 @@ def _run(arguments: list[str]) -> int:
         return BAD_INPUT
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:  # `meip ... | head`: the reader has seen enough
-        sys.stderr.close()
+    except BrokenPipeError:  # `meip ... | head`: the reader has seen enough, and Python must not complain at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code if isinstance(code, int) else 0

@@ -34,8 +34,12 @@ def world_kinds() -> dict[str, str]:
     return {point.name: point.value for point in entry_points(group=GROUP)} | BUILT_IN
 
 
-def load_problem(source: Mapping[str, Any] | str | Path, *, where: str | None = None) -> World:
-    """The world that a problem document describes; `source` is the document or the path of its file."""
+def load_problem(source: Mapping[str, Any] | str | Path, *, where: str | None = None, own: str | None = None) -> World:
+    """The world that a problem document describes; `source` is the document or the path of its file.
+
+    `own` is code that the user (never the file) names, ``package.module:factory``: the world where the document names
+    one that is not registered.
+    """
     data = source if isinstance(source, Mapping) else documents.read_json(source)
     where = where or ("problem" if isinstance(source, Mapping) else str(source))
     kind, version = kind_of(data, where)
@@ -45,6 +49,9 @@ def load_problem(source: Mapping[str, Any] | str | Path, *, where: str | None = 
     if not isinstance(name, str):
         raise DocumentError(f'{where}: $.world: expected the name of a world, such as "ritual"')
     parameters = {key: value for key, value in data.items() if key not in ("format", "world")}
+    kinds = world_kinds()
+    if own is not None and name not in kinds and name not in kinds.values():
+        return build_world(_load(own, own, here=True), parameters, where=where)
     return build_world(_load(_registered(name, where), where), parameters, where=where)
 
 

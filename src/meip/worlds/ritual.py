@@ -23,6 +23,7 @@ __all__ = ["Ritual"]
 Offer = tuple[int, int] | None  # (type, number) at a visited stage; (0, 0) for nothing offered
 RitualState = tuple[Offer, ...]  # one per stage
 NOTHING = (0, 0)
+LARGEST = 1000
 PLURALS = {"torch": "torches", "bamboo": "bamboos", "clay": "clays"}
 
 
@@ -44,6 +45,8 @@ class Ritual(World):
         object.__setattr__(self, "types", tuple(self.types))
         if self.stages < 1 or self.objects < 1 or not self.types or self.distractors < 0:
             raise WorldError("a ritual needs at least one stage, one type and one object")
+        if max(self.stages, self.objects, self.distractors, len(self.types)) > LARGEST:
+            raise WorldError(f"a ritual has at most {LARGEST} stages, types, objects and distractors")
         if len(set(self.types)) != len(self.types):
             raise WorldError(f"the types of a ritual must differ, got {', '.join(self.types)}")
         if self.order not in ("free", "enforced"):

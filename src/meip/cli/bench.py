@@ -1,0 +1,76 @@
+"""``meip bench``: how fast is each part, and against its peers?"""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+
+from meip.cli.app import app, console
+from meip.errors import MeipError, did_you_mean
+
+__all__ = ["bench"]
+
+
+@app.command()
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME...]", help="Which benchmarks; default: all.")
+    ] = None,
+    peers: Annotated[bool, typer.Option("--peers", help="Compare with other libraries, in the same run.")] = False,
+    json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write tidy rows to a file.")] = None,
+) -> None:
+    """Measure speed. Needs `pip install 'meip[bench]'` for the peers; those that are missing are named and skipped.
+
+    \b
+    Examples:
+      meip bench
+      meip bench concepts --peers --json rows.json
+    """
+    known = _benchmarks()
+    for name in names or ():
+        if name not in known:
+            raise MeipError(f"no benchmark {name!r}; {did_you_mean(name, known)}")
+    rows: list[dict[str, Any]] = []
+    for name in names or known:
+        typer.echo(f"measuring {name} ...", err=True)
+        rows += import_module(f"meip.bench.{name}").run(peers=peers)
+    console().print(_table(rows))
+    if json_file is not None:
+        _write(json_file, rows)
+
+
+def _benchmarks() -> list[str]:
+    """The modules of `meip.bench` that hold a benchmark; those with an underscore are their tools."""
+    package = import_module("meip.bench")
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+
+
+def _table(rows: list[dict[str, Any]]) -> Any:
+    from rich.table import Table
+
+    table = Table()
+    headings = list(dict.fromkeys(key for row in rows for key in row))
+    for heading in headings:
+        table.add_column(heading)
+    for row in rows:
+        table.add_row(*(_cell(row.get(heading)) for heading in headings))
+    return table
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:,.4g}" if isinstance(value, float) else str(value)
+
+
+def _write(path: str, rows: list[dict[str, Any]]) -> None:
+    import json
+    import platform
+
+    from meip import __version__
+    from meip.files import write_text
+
+    versions = {"meip": __version__, "python": platform.python_version(), "machine": platform.machine()}
+    document = {"format": "meip.results/1", "command": "bench", "versions": versions, "rows": rows}
+    write_text(path, json.dumps(document, indent=2, allow_nan=False) + "\n")

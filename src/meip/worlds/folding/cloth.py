@@ -264,5 +264,4 @@ def first_crossing(polygon: Floats) -> tuple[int, int] | None:
     meets = split & boxes & (gap > 1) & (gap < n - 1)
     if not meets.any():
         return None
-    i, j = np.unravel_index(int(np.argmax(meets)), meets.shape)
-    return int(i), int(j)
+    return divmod(int(np.argmax(meets)), n)

@@ -1,0 +1,420 @@
+"""The fold, in numba: split every layer by a segment, turn the smaller side over to the back.
+
+A layer's ring is walked once, with the crossings inserted. Its edges are labelled by the side of the line they lie on
+(an edge on the line belongs to the side of the interior), runs of edges on one side are chains, and the ends of the
+chains, sorted along the line, are linked in neighbouring pairs: each pair is a chord of the layer. Walking chains and
+links gives the pieces. (Clipping half-plane by half-plane instead would join the pieces of a concave layer by bridges.)
+
+Conventions: u is the direction of the line and n = (-u_y, u_x) its normal; "plus" is the side n points to. Polygons run
+counter-clockwise, so a plus piece runs along its chords in direction u and a minus piece against it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from meip.kernels import kernel
+
+__all__ = [
+    "CREASE_TAG",
+    "ENDS_INSIDE",
+    "FOLDED",
+    "FRESH",
+    "JOIN",
+    "MISSES",
+    "SEAM_TAG",
+    "TEARS",
+    "UNSTABLE",
+    "cut",
+    "on_chosen",
+    "workspace",
+]
+
+FOLDED, MISSES, ENDS_INSIDE, TEARS, UNSTABLE = range(5)
+JOIN = 1e-6  # chords this near each other are one; a segment's end this near a chord's end contains it
+SEAM_TAG, CREASE_TAG, FRESH = 1, 2, 9  # FRESH: a crease that this very fold makes
+
+
+class Ring(NamedTuple):
+    """The rings of all layers with the crossings inserted, [M] each."""
+
+    x: Any
+    y: Any
+    sign: Any  # -1, 0, 1: side of the line
+    tag: Any  # of the edge that starts here
+    own: Any  # False for an inserted crossing
+    t: Any  # position along the line
+    start: Any  # [L + 1]
+
+
+class Chains(NamedTuple):
+    """Runs of edges on one side, [M] each."""
+
+    first: Any  # ring position of the first vertex
+    edges: Any  # number of edges
+    side: Any
+    layer: Any
+    link: Any  # the chain that starts at the other end of the chord that begins where this one ends
+    low: Any  # that chord
+    high: Any
+    cut: Any  # is that chord folded?
+
+
+class Chords(NamedTuple):
+    """Chords of the silhouette, sorted along the line."""
+
+    low: Any
+    high: Any
+    chosen: Any  # does the segment contain it?
+    order: Any  # scratch
+    at: Any  # scratch
+    used: Any  # scratch
+    bounds: Any  # [L + 1] where each layer's chains start
+
+
+class Pieces(NamedTuple):
+    """What the layers fall into, [M] each, and their vertices."""
+
+    start: Any
+    x: Any
+    y: Any
+    tag: Any
+    layer: Any
+    side: Any
+    area: Any
+
+
+@kernel
+def workspace(vertices: int, layers: int) -> Any:
+    """Room for one fold of a cloth of this size: rings, chains, chords, pieces."""
+    m = 4 * vertices + 8
+    floats = np.empty((11, m))
+    ints = np.empty((11, m), np.int64)
+    flags = np.empty((4, m), np.bool_)
+    ring = Ring(floats[0], floats[1], ints[0], ints[1], flags[0], floats[2], np.empty(layers + 1, np.int64))
+    chains = Chains(ints[2], ints[3], ints[4], ints[5], ints[6], floats[3], floats[4], flags[1])
+    pieces = Pieces(np.empty(m + 1, np.int64), floats[5], floats[6], ints[7], ints[8], ints[9], floats[7])
+    bounds = np.empty(layers + 1, np.int64)
+    chords = Chords(floats[8], floats[9], flags[2], ints[10], floats[10], flags[3], bounds)
+    return ring, chains, chords, pieces
+
+
+@kernel
+def _trace(xy: Any, tag: Any, start: Any, line: Any, snap: float, ring: Any) -> None:
+    """Fill the ring: every vertex with its side (on the line if nearer than `snap`), and the crossings."""
+    cx, cy, ux, uy = line
+    m = 0
+    for layer in range(len(start) - 1):
+        ring.start[layer] = m
+        low, high = start[layer], start[layer + 1]
+        dx, dy = xy[high - 1, 0] - cx, xy[high - 1, 1] - cy
+        before, before_t = ux * dy - uy * dx, ux * dx + uy * dy
+        for i in range(low, high):
+            dx, dy = xy[i, 0] - cx, xy[i, 1] - cy
+            here, here_t = ux * dy - uy * dx, ux * dx + uy * dy
+            j = i - 1 if i > low else high - 1
+            if (before > snap and here < -snap) or (before < -snap and here > snap):
+                w = before / (before - here)
+                ring.x[m] = xy[j, 0] + w * (xy[i, 0] - xy[j, 0])
+                ring.y[m] = xy[j, 1] + w * (xy[i, 1] - xy[j, 1])
+                ring.t[m] = before_t + w * (here_t - before_t)
+                ring.sign[m], ring.tag[m], ring.own[m] = 0, tag[j], False
+                m += 1
+            ring.x[m], ring.y[m], ring.t[m] = xy[i, 0], xy[i, 1], here_t
+            ring.tag[m], ring.own[m] = tag[i], True
+            ring.sign[m] = 1 if here > snap else (-1 if here < -snap else 0)
+            m += 1
+            before, before_t = here, here_t
+    ring.start[len(start) - 1] = m
+
+
+@kernel
+def _edge_side(ring: Any, i: int, j: int) -> int:
+    """The side of the line on which the edge from i to j lies; on the line, the side of the interior (its left)."""
+    s = ring.sign[i] + ring.sign[j]
+    if s != 0:
+        return 1 if s > 0 else -1
+    return 1 if ring.t[j] > ring.t[i] else -1
+
+
+@kernel
+def _breaks(ring: Any, i: int, low: int, high: int) -> bool:
+    """Does a chain end at vertex i? Where sides change, and where a reflex vertex touches the line from one side."""
+    if ring.sign[i] != 0:
+        return False
+    h = i - 1 if i > low else high - 1
+    j = i + 1 if i + 1 < high else low
+    if _edge_side(ring, h, i) != _edge_side(ring, i, j):
+        return True
+    if ring.sign[h] == 0 or ring.sign[j] == 0:
+        return False
+    ax, ay = ring.x[i] - ring.x[h], ring.y[i] - ring.y[h]
+    bx, by = ring.x[j] - ring.x[i], ring.y[j] - ring.y[i]
+    return bool(ax * by - ay * bx < 0.0)
+
+
+@kernel
+def _chain(ring: Any, layer: int, k: int, chains: Any) -> int:
+    """Append the chains of one layer at k; returns the new number (unchanged if the layer is on one side)."""
+    low, high = ring.start[layer], ring.start[layer + 1]
+    plus = minus = False
+    for i in range(low, high):
+        plus |= ring.sign[i] > 0
+        minus |= ring.sign[i] < 0
+    if not (plus and minus):
+        return k
+    begin = low
+    while not _breaks(ring, begin, low, high):
+        begin += 1
+    i = begin
+    while True:
+        j = i + 1 if i + 1 < high else low
+        chains.first[k], chains.layer[k], chains.edges[k] = i, layer, 1
+        chains.side[k] = _edge_side(ring, i, j)
+        while not _breaks(ring, j, low, high):
+            j = j + 1 if j + 1 < high else low
+            chains.edges[k] += 1
+        k += 1
+        i = j
+        if i == begin:
+            return k
+
+
+@kernel
+def _end(ring: Any, chains: Any, c: int) -> int:
+    """Ring position of the last vertex of a chain."""
+    layer = chains.layer[c]
+    low, high = ring.start[layer], ring.start[layer + 1]
+    i = chains.first[c] + chains.edges[c]
+    return int(i if i < high else i - (high - low))
+
+
+@kernel
+def _link(ring: Any, chains: Any, k0: int, k1: int, order: Any, at: Any) -> bool:
+    """Pair the chain ends of one layer along the line, side by side. False if they do not alternate."""
+    for side in (1, -1):
+        n = 0
+        for c in range(k0, k1):
+            if chains.side[c] != side:
+                continue
+            for ends in (0, 1):  # a plus chain ends where its chord begins: (end, start), (end, start), ..
+                t = ring.t[_end(ring, chains, c)] if ends else ring.t[chains.first[c]]
+                t *= side
+                # equal places (a reflex vertex that touches): close one chord before the next begins
+                p = n
+                while p > 0 and (at[p - 1] > t or (at[p - 1] == t and ends == 0 and order[p - 1] & 1)):
+                    at[p], order[p] = at[p - 1], order[p - 1]
+                    p -= 1
+                at[p], order[p] = t, 2 * c + ends
+                n += 1
+        for p in range(0, n, 2):
+            if not order[p] & 1 or order[p + 1] & 1:
+                return False
+            c = order[p] >> 1
+            chains.link[c] = order[p + 1] >> 1
+            chains.low[c], chains.high[c] = min(side * at[p], side * at[p + 1]), max(side * at[p], side * at[p + 1])
+    return True
+
+
+@kernel
+def _opposite(ring: Any, layers: int, begin: float, end: float, low: Any, high: Any, n: int) -> int:
+    """Append what the edges on the line with cloth on their minus side share with [begin, end]."""
+    for layer in range(layers):
+        a, b = ring.start[layer], ring.start[layer + 1]
+        for i in range(a, b):
+            j = i + 1 if i + 1 < b else a
+            if ring.sign[i] == 0 and ring.sign[j] == 0 and ring.t[j] < ring.t[i] and n < len(low):
+                p, q = max(begin, ring.t[j]), min(end, ring.t[i])
+                if q > p:
+                    low[n], high[n] = p, q
+                    n += 1
+    return n
+
+
+@kernel
+def _touching(ring: Any, layers: int, low: Any, high: Any, n: int) -> int:
+    """Chords along a seam: where an edge on the line has cloth on its plus side and another on its minus side."""
+    for layer in range(layers):
+        a, b = ring.start[layer], ring.start[layer + 1]
+        for i in range(a, b):
+            j = i + 1 if i + 1 < b else a
+            if ring.sign[i] == 0 and ring.sign[j] == 0 and ring.t[j] > ring.t[i]:
+                n = _opposite(ring, layers, ring.t[i], ring.t[j], low, high, n)
+    return n
+
+
+@kernel
+def _chords(ring: Any, chains: Any, k: int, layers: int, low: Any, high: Any, join: float) -> int:
+    """The chords of the silhouette: union of the layers' chords, sorted along the line. Returns how many."""
+    n = 0
+    for c in range(k):
+        low[n], high[n] = chains.low[c], chains.high[c]
+        n += 1
+    n = _touching(ring, layers, low, high, n)
+    if n == 0:
+        return 0
+    for p in range(1, n):  # insertion sort: a handful of chords
+        a, b, q = low[p], high[p], p
+        while q > 0 and low[q - 1] > a:
+            low[q], high[q] = low[q - 1], high[q - 1]
+            q -= 1
+        low[q], high[q] = a, b
+    m = 0
+    for p in range(1, n):
+        if low[p] <= high[m] + join:
+            high[m] = max(high[m], high[p])
+        else:
+            m += 1
+            low[m], high[m] = low[p], high[p]
+    return m + 1
+
+
+@kernel
+def _choose(low: Any, high: Any, n: int, r: float, join: float, chosen: Any) -> tuple[int, int]:
+    """Which chords the segment contains: (code, how many)."""
+    picked, inside = 0, False
+    for p in range(n):
+        chosen[p] = low[p] >= -r - join and high[p] <= r + join
+        picked += chosen[p]
+        inside |= not chosen[p] and high[p] > -r + join and low[p] < r - join
+    if inside:
+        return ENDS_INSIDE, picked
+    return (FOLDED if picked else MISSES), picked
+
+
+@kernel
+def on_chosen(t: float, chords: Any, n: int, join: float) -> bool:
+    """Does this place on the line lie in a folded chord?"""
+    for p in range(n):
+        if chords.low[p] - join <= t <= chords.high[p] + join:
+            return bool(chords.chosen[p])
+    return False
+
+
+@kernel
+def _put(ring: Any, pieces: Any, v: int, i: int, tag: int, near: float, begin: int) -> int:
+    """Append ring vertex i to the piece that began at `begin`, unless it repeats the vertex before."""
+    if v > begin and abs(pieces.x[v - 1] - ring.x[i]) < near and abs(pieces.y[v - 1] - ring.y[i]) < near:
+        pieces.tag[v - 1] = tag
+        return v
+    pieces.x[v], pieces.y[v], pieces.tag[v] = ring.x[i], ring.y[i], tag
+    return v + 1
+
+
+@kernel
+def _walk(ring: Any, chains: Any, k0: int, k1: int, pieces: Any, p: int, near: float, used: Any) -> int:
+    """Append the pieces of one crossed layer at p: along chains, across folded chords. The new number; -1: torn."""
+    layer = chains.layer[k0]
+    low, high = ring.start[layer], ring.start[layer + 1]
+    for seed in range(k0, k1):
+        if used[seed]:
+            continue
+        begin = pieces.start[p]
+        v, side, c = begin, 0, seed
+        came_by_chord = False
+        for d in range(k0, k1):  # the chain that leads here, to know whether its chord is folded
+            came_by_chord |= chains.cut[d] and chains.link[d] == seed
+        while not used[c]:
+            used[c] = True
+            i = chains.first[c]
+            for e in range(chains.edges[c]):
+                if e > 0 or came_by_chord or ring.own[i]:
+                    v = _put(ring, pieces, v, i, ring.tag[i], near, begin)
+                i = i + 1 if i + 1 < high else low
+            came_by_chord = chains.cut[c]
+            if came_by_chord:
+                if side == -chains.side[c]:
+                    return -1
+                side = chains.side[c]
+                v = _put(ring, pieces, v, i, FRESH, near, begin)
+                c = chains.link[c]
+            else:
+                c = c + 1 if c + 1 < k1 else k0
+        p = _close(pieces, p, v, layer, side, near)
+    return p
+
+
+@kernel
+def _close(pieces: Any, p: int, v: int, layer: int, side: int, near: float) -> int:
+    """Finish piece p, whose vertices end at v; a piece without area is left out."""
+    begin = pieces.start[p]
+    if (
+        v > begin + 1
+        and abs(pieces.x[v - 1] - pieces.x[begin]) < near
+        and abs(pieces.y[v - 1] - pieces.y[begin]) < near
+    ):
+        v -= 1
+    twice = 0.0
+    for i in range(begin, v):
+        j = i + 1 if i + 1 < v else begin
+        ax, ay = pieces.x[i] - pieces.x[begin], pieces.y[i] - pieces.y[begin]
+        twice += ax * (pieces.y[j] - pieces.y[begin]) - ay * (pieces.x[j] - pieces.x[begin])
+    if v < begin + 3 or twice <= near * near:
+        return p
+    pieces.area[p], pieces.layer[p], pieces.side[p] = 0.5 * twice, layer, side
+    pieces.start[p + 1] = v
+    return p + 1
+
+
+@kernel
+def _whole(ring: Any, layer: int, pieces: Any, p: int, near: float) -> int:
+    """Append a layer that is not crossed as one piece, with its side."""
+    v, side = pieces.start[p], 0
+    for i in range(ring.start[layer], ring.start[layer + 1]):
+        pieces.x[v], pieces.y[v], pieces.tag[v] = ring.x[i], ring.y[i], ring.tag[i]
+        if ring.sign[i] != 0:
+            side = ring.sign[i]
+        v += 1
+    return _close(pieces, p, v, layer, side, near)
+
+
+@kernel
+def _silhouette_chords(ring: Any, chains: Any, chords: Any, layers: int, r: float, join: float) -> tuple[int, int, int]:
+    """Chains, their links and the chords the segment contains: (code, number of chords, number contained)."""
+    k = 0
+    for layer in range(layers):
+        chords.bounds[layer] = k
+        k = _chain(ring, layer, k, chains)
+        if not _link(ring, chains, chords.bounds[layer], k, chords.order, chords.at):
+            return UNSTABLE, 0, 0
+    chords.bounds[layers] = k
+    n = _chords(ring, chains, k, layers, chords.low, chords.high, join)
+    code, picked = _choose(chords.low, chords.high, n, r, join, chords.chosen)
+    for c in range(k):
+        middle = 0.5 * (chains.low[c] + chains.high[c])
+        chains.cut[c] = picked == n or on_chosen(middle, chords, n, join)
+        chords.used[c] = False
+    return code, n, picked
+
+
+@kernel
+def cut(
+    xy: Any, tag: Any, start: Any, line: Any, r: float, scale: float, snap: float, work: Any
+) -> tuple[int, int, int, int]:
+    """Cut the layers along the chords that the segment contains: (code, pieces, chords, chords contained).
+
+    Where it contains all, every piece knows its side. Else only the pieces at a folded chord do; see `folds`.
+    """
+    ring, chains, chords, pieces = work
+    layers = len(start) - 1
+    near = 1e-12 * scale
+    _trace(xy, tag, start, line, snap * scale, ring)
+    code, n, picked = _silhouette_chords(ring, chains, chords, layers, r, JOIN * scale)
+    if code != FOLDED:
+        return code, 0, n, picked
+    p = 0
+    pieces.start[0] = 0
+    for layer in range(layers):
+        k0, k1 = chords.bounds[layer], chords.bounds[layer + 1]
+        if k0 == k1:
+            before = p
+            p = _whole(ring, layer, pieces, p, near)
+            if picked < n and p > before:
+                pieces.side[before] = 0
+        else:
+            p = _walk(ring, chains, k0, k1, pieces, p, near, chords.used)
+            if p < 0:
+                return TEARS, 0, n, picked
+    return FOLDED, p, n, picked

@@ -20,6 +20,7 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
         "LearningError",
         "MeipError",
         "NotFittedError",
+        "WorkerError",
         "WorldError",
     ),
     "meip.domain": ("Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate"),
@@ -68,6 +69,7 @@ if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
         LearningError as LearningError,
         MeipError as MeipError,
         NotFittedError as NotFittedError,
+        WorkerError as WorkerError,
         WorldError as WorldError,
     )
     from meip.graph import StateGraph as StateGraph

@@ -10,7 +10,8 @@
     ├── DemonstrationError      a demonstration that cannot be replayed
     ├── BudgetError             a limit on states, plans or seconds was reached
     ├── NotFittedError          a learner used before `fit`
-    └── LearningError           demonstrations from which nothing can be learned, or a bad option
+    ├── LearningError           demonstrations from which nothing can be learned, or a bad option
+    └── WorkerError             worker processes were killed again and again
 
 Each message says what was read, where, what was expected, and what to do about it.
 """
@@ -29,6 +30,7 @@ __all__ = [
     "LearningError",
     "MeipError",
     "NotFittedError",
+    "WorkerError",
     "WorldError",
     "did_you_mean",
 ]
@@ -68,6 +70,10 @@ class NotFittedError(MeipError, AttributeError):
 
 class LearningError(MeipError):
     """Nothing can be learned from what was given, or an option is wrong."""
+
+
+class WorkerError(MeipError):
+    """Worker processes were killed again and again."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

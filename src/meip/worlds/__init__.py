@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -31,7 +32,13 @@ PDDL_READER = "meip.worlds.pddl:read_problem"
 
 def world_kinds() -> dict[str, str]:
     """Every registered world: its name in documents, and the class as ``module:Class``."""
-    return {point.name: point.value for point in entry_points(group=GROUP)} | BUILT_IN
+    return dict(_entry_points()) | BUILT_IN
+
+
+@cache
+def _entry_points() -> tuple[tuple[str, str], ...]:
+    """What installed packages register; looking through them takes milliseconds, so it is done once."""
+    return tuple((point.name, point.value) for point in entry_points(group=GROUP))
 
 
 def load_problem(source: Mapping[str, Any] | str | Path, *, where: str | None = None, own: str | None = None) -> World:

@@ -20,7 +20,7 @@ MODULES = sorted(
 
 # The data flow of the design: a module may import from its own layer and from lower ones.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "files", "documents", "parallel", "kernels"),
+    ("errors", "files", "documents", "results", "parallel", "kernels"),
     ("domain", "world", "problems", "check", "graph", "demonstrations"),
     ("concepts",),
     ("chains", "ordering", "utility"),

@@ -18,6 +18,7 @@ from meip import Domain, EntityClass, MeipError, documents, function, predicate,
 from meip.cli.files import DOCUMENT_MODULES
 from meip.demonstrations import append_demonstration, read_demonstrations
 from meip.files import load_json
+from meip.results import Results
 from meip.worlds import load_problem, problem_document
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
@@ -42,6 +43,7 @@ VALID: dict[str, list[dict[str, Any]]] = {
         documents.dump(record(Ritual(), [(1, "torch", 5), (2, "bamboo", 1), (3, "clay", 4)], by="x", note="y")),
         documents.dump(record(Didactic(), ["a1", "a1"], [1, None])),
     ],
+    "results": [documents.dump(Results.of("bench", [{"metric": "ratio", "value": 1.5, "n": 7, "peer": None}], seed=3))],
     "problem": [problem_document(Ritual(order=(2, 1, 3))), problem_document(Didactic())],
 }
 READERS: dict[str, Callable[[Any, str], Any]] = {

@@ -7,9 +7,11 @@ import os
 import signal
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import meip
@@ -166,3 +168,21 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
     command = f"{sys.executable} -m meip schema problem | head -1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
+
+
+def test_bench_prints_and_writes_the_rows_of_each_benchmark(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"work": "columns", "metric": "ours", "value": np.float64(1234.5)}]
+    package, module = types.ModuleType("meip.bench"), types.ModuleType("meip.bench.columns")
+    package.__path__ = [str(tmp_path)]
+    module.run = lambda peers: rows  # type: ignore[attr-defined]
+    (tmp_path / "columns.py").touch()
+    (tmp_path / "_tools.py").touch()
+    monkeypatch.setitem(sys.modules, "meip.bench", package)
+    monkeypatch.setitem(sys.modules, "meip.bench.columns", module)
+    code, out, _ = run(capsys, "bench", "--json", str(tmp_path / "rows.json"))
+    assert code == 0 and "1,234" in out
+    assert documents.read(tmp_path / "rows.json", "results").rows[0]["value"] == 1234.5
+    code, _, err = run(capsys, "bench", "colums")
+    assert code == 2 and "no benchmark 'colums'; did you mean 'columns'" in err

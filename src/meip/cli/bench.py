@@ -29,6 +29,9 @@ def bench(
       meip bench
       meip bench concepts --peers --json rows.json
     """
+    from meip import documents
+    from meip.results import Results
+
     known = _benchmarks()
     for name in names or ():
         if name not in known:
@@ -39,7 +42,7 @@ def bench(
         rows += import_module(f"meip.bench.{name}").run(peers=peers)
     console().print(_table(rows))
     if json_file is not None:
-        _write(json_file, rows)
+        documents.write(json_file, Results.of("bench", rows))
 
 
 def _benchmarks() -> list[str]:
@@ -62,15 +65,3 @@ def _table(rows: list[dict[str, Any]]) -> Any:
 
 def _cell(value: Any) -> str:
     return "" if value is None else f"{value:,.4g}" if isinstance(value, float) else str(value)
-
-
-def _write(path: str, rows: list[dict[str, Any]]) -> None:
-    import json
-    import platform
-
-    from meip import __version__
-    from meip.files import write_text
-
-    versions = {"meip": __version__, "python": platform.python_version(), "machine": platform.machine()}
-    document = {"format": "meip.results/1", "command": "bench", "versions": versions, "rows": rows}
-    write_text(path, json.dumps(document, indent=2, allow_nan=False) + "\n")

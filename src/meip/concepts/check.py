@@ -197,6 +197,8 @@ def slot(concept: Concept) -> Hashable:
 
     A composite about one atomic concept (``count(p) = 4``, ``not some(p)``) shares the slot of that concept.
     """
+    if isinstance(concept, Quantified | Aggregated):
+        return concept.value, concept.scope
     keys = {(a.value, a.scope) for a in atoms(concept)}
     return keys.pop() if len(keys) == 1 else _skeleton(concept)
 

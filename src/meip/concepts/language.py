@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from meip.concepts.operations import KEYWORDS, Operation, is_bare_name, operations
 from meip.errors import ConceptError
@@ -63,30 +63,40 @@ _CLOSED = 10**9
 class Node:
     """A node of the syntax tree: immutable, with its hash, depth and complexity computed once, when it is made."""
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
     complexity: int
     """The number of primitive occurrences."""
     depth: int
+    size: int
+    """The number of nodes."""
+
+    children: tuple[Node, ...]
+    """The terms and concepts this one is directly made of."""
 
     def __post_init__(self) -> None:
+        fields = tuple(self.__dict__.values())  # just the fields, in order
+        children = tuple([value for value in fields if isinstance(value, Node)]) or self._operands()
         depth = complexity = 0
-        for child in self.children:
-            depth = max(depth, child.depth)
+        size = 1
+        for child in children:
+            size += child.size
             complexity += child.complexity
+            if child.depth > depth:
+                depth = child.depth
         if depth >= MAX_DEPTH:
             raise ConceptError(
-                f"a concept may be nested {MAX_DEPTH} deep at most; combine fewer, or name a fluent for it"
+                f"nested more than {MAX_DEPTH} deep: combine fewer parts, or name a fluent for some of them"
             )
-        own = (type(self).__name__, *self._fields())
-        self.__dict__.update(depth=depth + 1, complexity=complexity + isinstance(self, Primitive), _hash=hash(own))
+        self.__dict__.update(
+            _fields=fields,
+            children=children,
+            depth=depth + 1,
+            size=size,
+            complexity=complexity + isinstance(self, Primitive),
+            _hash=hash((type(self).__name__, *fields)),
+        )
 
-    def _fields(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in self.__dataclass_fields__)
-
-    @property
-    def children(self) -> tuple[Node, ...]:
-        """The terms and concepts this one is directly made of."""
-        return tuple(value for value in self._fields() if isinstance(value, Node))
+    def _operands(self) -> tuple[Node, ...]:
+        return ()
 
     def __hash__(self) -> int:
         return int(self.__dict__["_hash"])
@@ -96,10 +106,10 @@ class Node:
             return True
         if type(self) is not type(other) or hash(self) != hash(other):
             return False
-        return self._fields() == other._fields()
+        return bool(self.__dict__["_fields"] == other.__dict__["_fields"])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._fields()  # hashes of strings differ between processes: never pickle them
+        return type(self), self.__dict__["_fields"]  # hashes of strings differ between processes: never pickle them
 
     def __str__(self) -> str:
         try:
@@ -307,8 +317,7 @@ class Composite(Concept):
         object.__setattr__(self, "arguments", tuple(self.arguments))
         super().__post_init__()
 
-    @property
-    def children(self) -> tuple[Node, ...]:
+    def _operands(self) -> tuple[Node, ...]:
         return self.arguments
 
     def __str__(self) -> str:

@@ -1,0 +1,85 @@
+"""Which rules of the concept grammar the bank uses, and how far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from meip.concepts.language import Aggregator, Quantifier
+from meip.errors import ConceptError
+
+__all__ = ["Grammar"]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The rules of the grammar that a `ConceptBank` applies, and where it stops."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    quantifiers: tuple[Quantifier, ...] = ("all", "some", "count")
+    aggregators: tuple[Aggregator, ...] = ("max", "min", "mean")
+    scopes: bool = True
+    """Scopes other than U: ``all(p | q)``, ``max(f | q)``."""
+    negation: bool = True
+    conjunction: bool = True
+    boolean_arity: int | None = None
+    """Negation and conjunction of terms with at most this many arguments; None for any number."""
+    permutation: bool = True
+    closure: bool = True
+    restriction: bool = False
+    composition: bool = False
+    goal_agreement: bool = False
+    """A predicate with its own goal copy: ``p and p_goal``, ``p_goal and not p``, same, within."""
+    mix_goals: bool = True
+    """False: plain predicates about now and about the goal are joined by the goal agreement rule only."""
+    predicate_mean: bool = False
+    """``mean(p)``, the share of tuples in a predicate."""
+    max_level: int = 3
+    """The last level, for terms of up to one argument."""
+    max_role_level: int | None = None
+    """The last level for terms of two and more arguments; None for `max_level`."""
+    deeper_below: int | None = None
+    """Go on to the next level only while the last one has fewer slots (values with their scopes) than this."""
+    max_concepts: int | None = None
+    """Stop before the level that would bring more concepts than this in all."""
+    max_terms: int = 200_000
+    """Stop before a level with more terms than this."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quantifiers", tuple(self.quantifiers))
+        object.__setattr__(self, "aggregators", tuple(self.aggregators))
+        for words, known in ((self.quantifiers, ("all", "some", "count")), (self.aggregators, ("max", "min", "mean"))):
+            for word in words:
+                if word not in known:
+                    raise ConceptError(f"{word!r} is none of {', '.join(known)}")
+        if self.max_level < 1 or (self.max_role_level is not None and self.max_role_level < 0):
+            raise ConceptError("a grammar needs max_level >= 1 and max_role_level >= 0")
+
+    @property
+    def role_level(self) -> int:
+        """The last level for terms of two and more arguments."""
+        return self.max_level if self.max_role_level is None else self.max_role_level
+
+    @classmethod
+    def paper(cls, max_level: int = 3, max_concepts: int | None = 50_000) -> Grammar:
+        """The grammar of the paper's three experiments: no restriction, no composition."""
+        return cls(max_level=max_level, max_concepts=max_concepts)
+
+    @classmethod
+    def planning(cls, max_level: int = 6, max_role_level: int = 4, deeper_below: int = 500) -> Grammar:
+        """The grammar for planning domains with goals: restriction, composition, agreement with the goal.
+
+        Boolean combinations are for predicates of one argument; roles meet only their own goal copies.
+        """
+        return cls(
+            scopes=False,
+            boolean_arity=1,
+            restriction=True,
+            composition=True,
+            goal_agreement=True,
+            mix_goals=False,
+            max_level=max_level,
+            max_role_level=max_role_level,
+            deeper_below=deeper_below,
+        )

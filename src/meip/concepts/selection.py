@@ -1,0 +1,126 @@
+"""Which concepts are worth scoring, judged by their values: relevance, consistency, de-duplication.
+
+Everything here works on a matrix of values [states, concepts] (missing values marked in a second one), so that it
+does not matter how the values were computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.concepts.language import Composite, Concept, constants, exactly
+from meip.concepts.operations import TIE
+
+__all__ = ["Distinct", "consistent", "deduplicate", "exactly_seen", "relevant"]
+
+Values = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def _changes(values: Values, missing: Mask | None, path: NDArray[np.int64]) -> tuple[Values, Mask]:
+    """Differences along a demonstration, and where a value appears or goes missing."""
+    along = values[path]
+    if missing is None:
+        return np.diff(along, axis=0), np.zeros((max(len(path) - 1, 0), values.shape[1]), dtype=np.bool_)
+    gaps = missing[path]
+    along = np.where(gaps, 0.0, along)
+    steps = np.diff(along, axis=0)
+    steps[gaps[1:] | gaps[:-1]] = 0.0
+    return steps, gaps[1:] != gaps[:-1]
+
+
+def relevant(values: Values, demonstrations: Sequence[NDArray[np.int64]], missing: Mask | None = None) -> Mask:
+    """Which concepts [C] change within some demonstration. A demonstration lists rows of values [S, C], in order.
+
+    A concept that is constant within every demonstration cannot rank their states, whatever its weight.
+    """
+    found = np.zeros(values.shape[1], dtype=np.bool_)
+    for path in demonstrations:
+        steps, gaps = _changes(values, missing, np.asarray(path, dtype=np.int64))
+        found |= (np.abs(steps) > TIE).any(axis=0) | gaps.any(axis=0)
+    return found
+
+
+def consistent(values: Values, demonstrations: Sequence[NDArray[np.int64]], missing: Mask | None = None) -> Mask:
+    """Which concepts [C] can, by some ranking of their own values, keep every demonstration from ever going down.
+
+    A concept that goes back to an earlier value after another one cannot (as far as it is considered alone).
+    """
+    paths = [np.asarray(path, dtype=np.int64) for path in demonstrations]
+    up, down, gap = (np.zeros(values.shape[1], dtype=np.bool_) for _ in range(3))
+    for path in paths:
+        steps, gaps = _changes(values, missing, path)
+        up |= (steps > TIE).any(axis=0)
+        down |= (steps < -TIE).any(axis=0)
+        gap |= gaps.any(axis=0)
+    result = ~(up & down) & ~gap
+    for index in np.flatnonzero(~result):
+        column = values[:, index] if missing is None else np.where(missing[:, index], np.nan, values[:, index])
+        result[index] = _acyclic([column[path] for path in paths])
+    return result
+
+
+def _acyclic(sequences: Sequence[Values]) -> bool:
+    """Is there an order of the values in which each sequence is rising (equal neighbours aside)?"""
+    later: dict[int, set[int]] = {}
+    _, codes = np.unique(np.round(np.concatenate(sequences) / TIE), return_inverse=True)
+    position = 0
+    for sequence in sequences:
+        own = [int(c) for c in codes[position : position + len(sequence)]]
+        position += len(sequence)
+        for a, b in pairwise(own):
+            later.setdefault(b, set())
+            later.setdefault(a, set()).update({b} - {a})
+    waiting = dict.fromkeys(later, 0)
+    for targets in later.values():
+        for b in targets:
+            waiting[b] += 1
+    ready = [a for a, number in waiting.items() if number == 0]
+    for a in ready:
+        for b in later[a]:
+            waiting[b] -= 1
+            if waiting[b] == 0:
+                ready.append(b)
+    return len(ready) == len(later)
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Concepts with different value columns, and what was left out for each."""
+
+    kept: tuple[int, ...]
+    """Positions of the kept concepts, rising."""
+    twins: tuple[tuple[int, ...], ...]
+    """For each kept concept, the positions of those with the same column."""
+
+
+def deduplicate(concepts: Sequence[Concept], values: Values, missing: Mask | None = None) -> Distinct:
+    """One concept for each different column of values [S, C] (missing included): the least complex, then the one with
+    the fewest constants, then the first by its text."""
+    table = np.where(missing, np.nan, values) if missing is not None else values
+    columns = np.ascontiguousarray((table + 0.0).T)  # -0 becomes 0
+    columns[np.isnan(columns)] = np.nan  # one bit pattern for missing
+    groups: dict[bytes, list[int]] = {}
+    for index in range(len(concepts)):
+        groups.setdefault(columns[index].tobytes(), []).append(index)
+    chosen: dict[int, tuple[int, ...]] = {}
+    for members in groups.values():
+        best = members[0] if len(members) == 1 else min(members, key=lambda i: _simplicity(concepts[i]))
+        chosen[best] = tuple(i for i in members if i != best)
+    kept = sorted(chosen)
+    return Distinct(tuple(kept), tuple(chosen[i] for i in kept))
+
+
+def _simplicity(concept: Concept) -> tuple[int, int, str]:
+    return concept.complexity, len(constants(concept)), str(concept)
+
+
+def exactly_seen(concept: Concept, values: Values) -> tuple[Composite, ...]:
+    """The concepts ``concept = k`` for each whole number k among these values, usually those in demonstrations."""
+    seen = np.unique(values[np.isfinite(values)])
+    return tuple(exactly(concept, int(k)) for k in seen if k >= 0 and float(k).is_integer())

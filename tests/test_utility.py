@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from meip import utility as u
+from meip import documents, utility as u
 from meip.concepts.language import Constant, Primitive, Quantified
-from meip.errors import LearningError
+from meip.errors import DocumentError, LearningError
 from meip.ordering import kendall_tau
 
 LAW = settings(max_examples=60, deadline=None, derandomize=True)
@@ -139,3 +139,27 @@ def test_wrong_terms_are_refused() -> None:
         u.Utility((u.UtilityTerm(Constant(1), "boolean"),) * 2)
     with pytest.raises(LearningError, match="weights in all"):
         u.with_weights([u.UtilityTerm(TORCH, "boolean")], [1.0, 2.0])
+
+
+def test_a_utility_is_a_document_with_concepts_as_text() -> None:
+    before = u.edit(example(), TORCH, weights=[0.1 + 0.2], note="by hand")
+    written = documents.dump(before)
+    assert written["terms"][0]["concept"] == str(TORCH)
+    assert documents.parse(written, "utility") == before
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"concept": "all("}, r"\$\.terms\[0\]\.concept"),
+        ({"concept": 3}, r"\$\.terms\[0\]\.concept"),
+        ({"weights": [1.0, 2.0]}, r"\$\.terms\[0\]"),
+        ({"kind": "complex"}, r"\$\.terms\[0\]\.kind"),
+        ({"colour": "red"}, r"\$\.terms\[0\]\.colour"),
+    ],
+)
+def test_a_broken_document_is_refused_with_the_place(change: dict[str, object], place: str) -> None:
+    written = documents.dump(example())
+    written["terms"][0].update(change)
+    with pytest.raises(DocumentError, match=place):
+        documents.parse(written, "utility")

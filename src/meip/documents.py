@@ -90,9 +90,12 @@ def dump(value: Any) -> dict[str, Any]:
 
 
 def to_json(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass instance as JSON values; those marked ``omit_default`` where they differ from it."""
+    """The fields of a dataclass instance as JSON values; those marked ``omit_default`` where they differ from it,
+    those marked ``as_text`` as the text that they print."""
     return {
-        f.name: _json_value(getattr(value, f.name), f"$.{f.name}")
+        f.name: str(getattr(value, f.name))
+        if f.metadata.get("as_text")
+        else _json_value(getattr(value, f.name), f"$.{f.name}")
         for f in dataclasses.fields(value)
         if f.init and not (f.metadata.get("omit_default") and getattr(value, f.name) == f.default)
     }

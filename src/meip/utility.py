@@ -14,14 +14,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from meip.concepts.language import Concept
+from meip.concepts.parser import parse_concept
+from meip.documents import document
 from meip.errors import LearningError, did_you_mean
 
 __all__ = [
@@ -40,6 +43,20 @@ __all__ = [
 Floats = NDArray[np.float64]
 Kind = Literal["boolean", "count", "real", "table"]
 
+
+def _concept(value: Any) -> Concept:
+    """In documents a concept is its text."""
+    if isinstance(value, Concept):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("a concept is written as a text")
+    return parse_concept(value)
+
+
+ConceptText = Annotated[
+    Concept, PlainValidator(_concept), PlainSerializer(str, return_type=str), WithJsonSchema({"type": "string"})
+]
+
 KNOTS = 6  # nine over-fit garments of other proportions
 
 
@@ -47,7 +64,9 @@ KNOTS = 6  # nine over-fit garments of other proportions
 class UtilityTerm:
     """One concept's part of g. Without weights it is a basis still to be fitted (all weights 0)."""
 
-    concept: Concept
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    concept: ConceptText = field(metadata={"as_text": True})
     kind: Kind
     knots: tuple[float, ...] = ()
     weights: tuple[float, ...] = ()
@@ -80,15 +99,20 @@ class UtilityTerm:
 class Edit:
     """A change of weights made by hand, and why."""
 
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
     concept: str
     before: tuple[float, ...]
     after: tuple[float, ...]
     note: str = ""
 
 
+@document("utility")
 @dataclass(frozen=True)
 class Utility:
     """g as a sum of terms, one per concept, with the edits made by hand since it was learned."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     terms: tuple[UtilityTerm, ...]
     edits: tuple[Edit, ...] = ()

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import meip
-from meip import Domain, append_demonstration, documents, predicate, record
+from meip import Domain, EntityClass, append_demonstration, documents, predicate, record
 from meip.cli import main
 from meip.worlds import problem_document
 from meip.worlds.didactic import Didactic
@@ -168,6 +168,26 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
     command = f"{sys.executable} -m meip schema problem | head -1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
+
+
+def test_the_ritual_has_27_concepts_in_9_slots(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "concepts", "ritual", "--json")
+    found = json.loads(out)
+    assert code == 0 and len(found["concepts"]) == 27
+    assert {row["slot"] for row in found["concepts"]} == set(range(1, 10))
+    row = next(row for row in found["concepts"] if row["concept"] == "all(torch@1)")
+    assert row["complexity"] == 1 and row["english"] == "all torches are offered at stage 1"
+    assert "27 concepts in 9 slots" in run(capsys, "concepts", "ritual")[1]
+
+
+def test_concepts_of_a_domain_document_are_limited_but_counted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    documents.write(tmp_path / "d.json", Domain("d", (EntityClass("thing"),), (predicate("p", "thing"),)))
+    code, out, _ = run(capsys, "concepts", str(tmp_path / "d.json"), "--limit", "2")
+    assert code == 0 and "the first 2 of 3 are listed" in out
+    code, _, err = run(capsys, "concepts", "ritual", "--grammar", "papers")
+    assert code == 2 and "did you mean 'paper'" in err
 
 
 def test_bench_prints_and_writes_the_rows_of_each_benchmark(

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from shapely.geometry import LineString, Point, Polygon
+from test_silhouette import SHEET, folded_cloths
+
+from meip.worlds.folding.cloth import Cloth
+from meip.worlds.folding.fluents import DOMAIN, fact_blocks
+from meip.worlds.folding.folds import fold, pile
+from meip.worlds.folding.silhouette import parsed
+
+
+def tables_of(cloth: Cloth) -> dict[str, NDArray[np.float64]]:
+    (block,) = fact_blocks(pile([cloth]))
+    return {name: table[0] for name, table in block.tables.items()}
+
+
+def test_there_are_ten_fluents_over_the_four_classes_of_the_paper() -> None:
+    assert len(DOMAIN.fluents) == 10
+    assert [c.name for c in DOMAIN.classes] == ["cloth", "polygon", "edge", "vertex"]
+
+
+def test_a_sheet_folded_at_a_quarter() -> None:
+    facts = tables_of(fold(SHEET, (1, 2, 9, np.pi / 2)))
+    assert facts["area"] == pytest.approx([0.25, 0.75])
+    assert sorted(facts["length"]) == pytest.approx([0.75, 0.75, 1, 1])
+    assert facts["extent"] == pytest.approx([0.75])
+    assert facts["aspect"] == pytest.approx([4 / 3])
+    assert facts["parallel"].sum() == 4
+    assert facts["perpendicular"].sum() == 8
+    assert facts["above"].tolist() == [[False, False], [True, False]]
+    assert not facts["inside"].any()  # the strip's corners lie on the edges of the rest
+    assert np.nansum(facts["angle"]) == pytest.approx(6 * 90)  # four corners, two of them of both layers
+    assert np.isnan(facts["angle"]).sum() == 2
+
+
+def test_a_corner_folded_in_lies_inside() -> None:
+    facts = tables_of(fold(SHEET, (3, 3.5, 9, -np.pi / 4)))
+    assert facts["inside"].sum() == 1
+
+
+def test_the_facts_agree_with_shapely() -> None:
+    for cloth in folded_cloths(30, 11):
+        facts = tables_of(cloth)
+        shapes = [Polygon(layer.polygon) for layer in cloth]
+        overlaps = [
+            [p > q and shapes[p].intersection(shapes[q]).area > 1e-3 * cloth.scale**2 for q in range(len(cloth))]
+            for p in range(len(cloth))
+        ]
+        surely = np.array(overlaps)
+        assert (facts["above"] >= surely).all()
+        hulls = [[p > q and shapes[p].distance(shapes[q]) < 1e-3 for q in range(len(cloth))] for p in range(len(cloth))]
+        assert (facts["above"] <= np.array(hulls)).all()
+        owner = np.repeat(np.arange(len(cloth)), np.diff(cloth.start))
+        for v, at in enumerate(cloth.xy):
+            for p, shape in enumerate(shapes):
+                far = shape.exterior.distance(Point(at)) > 2e-6 * cloth.scale
+                assert facts["inside"][v, p] == (owner[v] != p and far and shape.contains(Point(at)))
+        edges = [LineString([loop[i - 1], loop[i]]) for loop in parsed(cloth) for i in range(len(loop))]
+        assert sorted(edge.length / cloth.scale for edge in edges) == pytest.approx(sorted(facts["length"]))
+        near = sum(edge.distance(Point(at)) <= 0.025 * cloth.scale for edge in edges for at in cloth.xy)
+        assert facts["on"].sum() == near
+
+
+def test_facts_do_not_depend_on_the_batch() -> None:
+    cloths = folded_cloths(25, 12)
+    together = fact_blocks(pile(cloths))
+    assert sorted(int(i) for block in together for i in block.states) == list(range(25))
+    for block in together:
+        for row, state in enumerate(block.states):
+            alone = tables_of(cloths[int(state)])
+            for name, table in block.tables.items():
+                np.testing.assert_array_equal(table[row], alone[name])
+
+
+def test_facts_do_not_depend_on_the_unit_of_length() -> None:
+    cloth = folded_cloths(1, 13)[0]
+    larger = Cloth(cloth.start, cloth.xy * 7.0, cloth.tag, cloth.label, cloth.maps, cloth.parts, cloth.scale * 7.0)
+    small, large = tables_of(cloth), tables_of(larger)
+    for name, table in small.items():
+        np.testing.assert_allclose(large[name], table, rtol=1e-9)

@@ -8,6 +8,7 @@ import random
 import re
 import signal
 from collections.abc import Callable
+from copy import deepcopy
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,14 @@ import pytest
 
 from meip import Domain, EntityClass, MeipError, documents, function, predicate, record
 from meip.cli.files import DOCUMENT_MODULES
+from meip.concepts.parser import parse_concept
 from meip.demonstrations import append_demonstration, read_demonstrations
 from meip.files import load_json
 from meip.results import Results
+from meip.utility import Utility, UtilityTerm
 from meip.worlds import load_problem, problem_document
 from meip.worlds.didactic import Didactic
+from meip.worlds.folding.cloth import Garment, Part
 from meip.worlds.ritual import Ritual
 
 MUTANTS = 1000
@@ -44,6 +48,17 @@ VALID: dict[str, list[dict[str, Any]]] = {
         documents.dump(record(Didactic(), ["a1", "a1"], [1, None])),
     ],
     "results": [documents.dump(Results.of("bench", [{"metric": "ratio", "value": 1.5, "n": 7, "peer": None}], seed=3))],
+    "utility": [
+        documents.dump(
+            Utility(
+                (
+                    UtilityTerm(parse_concept("all(p) and not some(q)"), "boolean", (), (1.5,)),
+                    UtilityTerm(parse_concept("max(f | p)"), "real", (0.0, 0.5, 1.0), (0.0, -1.25, 2.0)),
+                )
+            )
+        )
+    ],
+    "garment": [documents.dump(Garment("square", (Part("body", ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))),)))],
     "problem": [problem_document(Ritual(order=(2, 1, 3))), problem_document(Didactic())],
 }
 READERS: dict[str, Callable[[Any, str], Any]] = {
@@ -54,6 +69,10 @@ STRANGE: list[Any] = [
     "🙂" * 50, "meip.domain/1", "../../etc/passwd", "os:system", [], {}, [[]], {"": {}}, ["block"] * 5,
     {"__class__": "x"},
 ]  # fmt: skip
+
+
+def strange(rng: random.Random) -> Any:
+    return deepcopy(rng.choice(STRANGE))
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -74,13 +93,13 @@ def mutate(document: dict[str, Any], rng: random.Random) -> str:
         if kind == 0:
             del parent[where[-1]]
         elif kind == 1:
-            parent[where[-1]] = rng.choice(STRANGE)
+            parent[where[-1]] = strange(rng)
         elif kind == 2 and isinstance(parent, dict):
-            parent[f"{where[-1]}{rng.choice(['', 's', '_', ' '])}"] = rng.choice(STRANGE)
+            parent[f"{where[-1]}{rng.choice(['', 's', '_', ' '])}"] = strange(rng)
         elif kind == 3 and isinstance(parent, dict):
-            parent[str(rng.choice(STRANGE))] = parent.pop(where[-1])
+            parent[str(strange(rng))] = parent.pop(where[-1])
         elif kind == 4 and isinstance(parent, list):
-            parent.insert(where[-1], parent[where[-1]])
+            parent.insert(where[-1], deepcopy(parent[where[-1]]))
         else:
             parent[where[-1]] = [parent.get(where[-1])] if isinstance(parent, dict) else {"x": parent[where[-1]]}
     return damage(json.dumps(data), rng)

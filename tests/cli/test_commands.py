@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 import meip
 from meip import Domain, EntityClass, append_demonstration, documents, predicate, record
 from meip.cli import main
+from meip.cli.files import DOCUMENT_MODULES
 from meip.worlds import problem_document
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
@@ -113,6 +115,16 @@ def test_show_walks_and_speaks_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0 and shown["horizon"] == 4 and len(shown["walk"]) == 4
     assert [row["legal"] for row in shown["walk"]] == [48, 32, 16, 0]
     assert run(capsys, "show", "ritual", "--json", "--seed", "4")[1] == out
+
+
+def test_check_and_schema_know_every_kind_of_document_in_the_source() -> None:
+    source = Path(meip.__file__).parent
+    homes = {
+        ".".join(path.relative_to(source.parent).with_suffix("").parts)
+        for path in source.rglob("*.py")
+        if re.search(r"^@document\(", path.read_text(), flags=re.MULTILINE)
+    }
+    assert homes == set(DOCUMENT_MODULES), "name them in DOCUMENT_MODULES"
 
 
 def test_schema_lists_kinds_and_prints_each(capsys: pytest.CaptureFixture[str]) -> None:

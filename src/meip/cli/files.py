@@ -16,7 +16,13 @@ from meip.errors import MeipError
 __all__ = ["Finding", "check", "inspect_file", "schema"]
 
 # The modules that define kinds of documents; importing them registers the kinds.
-DOCUMENT_MODULES = ("meip.domain", "meip.demonstrations", "meip.results")
+DOCUMENT_MODULES = (
+    "meip.demonstrations",
+    "meip.domain",
+    "meip.results",
+    "meip.utility",
+    "meip.worlds.folding.cloth",
+)
 
 
 @app.command()

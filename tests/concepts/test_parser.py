@@ -53,7 +53,7 @@ def users_operations() -> Iterator[None]:
     operations._OPERATIONS.update(before)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(concepts(OPERATIONS, terms()))
 def test_every_concept_parses_back_from_its_text(concept: Concept) -> None:
     assert parse_concept(str(concept)) == concept

@@ -20,7 +20,7 @@ from meip.graph import StateGraph
 from meip.plans import history_count
 from meip.tree import Tree
 
-__all__ = ["Chance", "Limits", "Method", "Ranking", "SearchResult", "search"]
+__all__ = ["Chance", "Limits", "Method", "Options", "Ranking", "SearchResult", "search"]
 
 Ranking = Callable[[StateGraph], NDArray[np.float64]]
 Chance = Literal["expectation", "posterior", "probability"]

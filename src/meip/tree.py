@@ -20,6 +20,7 @@ from meip.kernels import kernel
 __all__ = [
     "DEFAULT_RULES",
     "Tree",
+    "best_history",
     "generator",
     "increment",
     "max_backup",

@@ -29,7 +29,7 @@ from meip.concepts.operations import Kind, operation
 from meip.domain import Domain
 from meip.errors import ConceptError, DomainError
 
-__all__ = ["Signature", "kind", "parameters", "signature", "slot"]
+__all__ = ["Misfit", "Signature", "kind", "parameters", "signature", "slot"]
 
 Signature = tuple[tuple[str, ...], bool]
 """The classes of the arguments, and whether the term is a real-valued function."""

@@ -24,7 +24,7 @@ from meip.concepts.language import (
 from meip.domain import Domain, Fluent
 from meip.errors import ConceptError
 
-__all__ = ["Noun", "Phrases", "listed"]
+__all__ = ["Noun", "Phrases", "article", "listed", "spaced"]
 
 GAP = "\0"
 """Stands for the subject in a clause from which a predicate is to be cut."""

@@ -17,7 +17,19 @@ from meip.errors import WorldError
 from meip.worlds.folding.canvas import LIGHT, Canvas, Image, Shape, Text, Theme, fitted, load_cv2, to_image, to_svg
 from meip.worlds.folding.cloth import CREASE, NECK, OUTLINE, SEAM, Cloth, Floats, Garment, Layer
 
-__all__ = ["Frame", "Placement", "Row", "contact_sheet", "mask", "picture", "plan_row", "render_image", "render_svg"]
+__all__ = [
+    "Frame",
+    "Placement",
+    "Row",
+    "cloth_shapes",
+    "contact_sheet",
+    "mask",
+    "picture",
+    "placement",
+    "plan_row",
+    "render_image",
+    "render_svg",
+]
 
 VIEWS = ("front", "back")
 _STROKES = {OUTLINE: ("outline", 1.4), SEAM: ("seam", 0.9), CREASE: ("crease", 1.1), NECK: ("neck", 2.0)}

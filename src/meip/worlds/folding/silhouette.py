@@ -18,7 +18,7 @@ from meip.kernels import kernel
 from meip.worlds.folding.cloth import Cloth, Floats, signed_area
 from meip.worlds.folding.folds import Pile, pile
 
-__all__ = ["loops_of", "outlines", "parsed", "silhouette", "silhouette_area", "visible_layers"]
+__all__ = ["loops_of", "outlines", "parsed", "silhouette", "silhouette_area", "trace", "visible_layers"]
 
 TOUCH = 1e-6  # edges this near each other (times the scale) coincide
 PARSED = 0.01  # a corner that sticks out less than this (times the scale) is not seen

@@ -20,6 +20,7 @@ __all__ = [
     "TEMPLATES",
     "HoodieStyle",
     "LongsleeveStyle",
+    "Parameter",
     "ShirtStyle",
     "Style",
     "SweaterStyle",

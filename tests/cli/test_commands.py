@@ -216,5 +216,6 @@ def test_bench_prints_and_writes_the_rows_of_each_benchmark(
     code, out, _ = run(capsys, "bench", "--json", str(tmp_path / "rows.json"))
     assert code == 0 and "1,234" in out
     assert documents.read(tmp_path / "rows.json", "results").rows[0]["value"] == 1234.5
+    assert "columns: its peer is not installed" in run(capsys, "bench", "columns", "--peers")[1]
     code, _, err = run(capsys, "bench", "colums")
     assert code == 2 and "no benchmark 'colums'; did you mean 'columns'" in err

@@ -37,10 +37,16 @@ def bench(
         if name not in known:
             raise MeipError(f"no benchmark {name!r}; {did_you_mean(name, known)}")
     rows: list[dict[str, Any]] = []
+    alone = []
     for name in names or known:
         typer.echo(f"measuring {name} ...", err=True)
-        rows += import_module(f"meip.bench.{name}").run(peers=peers)
+        found = import_module(f"meip.bench.{name}").run(peers=peers)
+        rows += found
+        if peers and not any(row.get("metric") == "ratio" for row in found):
+            alone.append(name)
     console().print(_table(rows))
+    for name in alone:
+        typer.echo(f"{name}: its peer is not installed, these are our figures alone; pip install 'meip[bench]'")
     if json_file is not None:
         documents.write(json_file, Results.of("bench", rows))
 

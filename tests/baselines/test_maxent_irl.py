@@ -202,5 +202,5 @@ def test_wrong_input_is_named() -> None:
     with pytest.raises(LearningError, match="unknown statistic"):
         MaxEntIRL("last").fit(world, [DESIRED])  # type: ignore[arg-type]
     unexpanded = world.arrays._replace(action_count=np.where(np.arange(5) == 1, -1, world.arrays.action_count))
-    with pytest.raises(LearningError, match="never expanded"):
+    with pytest.raises(LearningError, match="never expanded: call expand_all"):
         TabularWorld(unexpanded, world.initial, 5, world.features)

@@ -9,7 +9,7 @@ Soft values carry *causal* entropy: the agent chooses its actions, not the outco
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -37,6 +37,7 @@ class TabularWorld:
     initial: Floats  # [S] probability that a plan starts there
     horizon: int  # in states
     features: Floats  # [S, M]
+    depth: Ints = field(init=False, repr=False)  # [S] fewest steps in which the state is reached; the horizon if never
 
     def __post_init__(self) -> None:
         states = self.arrays.action_count.size
@@ -48,10 +49,12 @@ class TabularWorld:
             raise LearningError(f"initial must be a probability for each of the {states} states")
         if self.horizon < 1:
             raise LearningError(f"a horizon counts states and is at least 1, got {self.horizon}")
-        leaf = _unexpanded(*self.arrays, self.initial, self.horizon)
-        if leaf >= 0:
+        depth = _depths(*self.arrays, self.initial, self.horizon)
+        object.__setattr__(self, "depth", depth)
+        unknown = np.flatnonzero((self.arrays.action_count < 0) & (depth < self.horizon - 1))
+        if unknown.size:
             raise LearningError(
-                f"state {leaf} is reached before the horizon of {self.horizon} states but was never expanded: call "
+                f"state {unknown[0]} is reached before the horizon of {self.horizon} states but never expanded: call "
                 "expand_all on the graph, or learn from a pool of plans"
             )
 
@@ -69,7 +72,7 @@ class Policy:
     """Probabilities of the actions of each state at each step, and the value of each state."""
 
     actions: Floats  # [H, A]
-    values: Floats  # [H, S]
+    values: Floats  # [H, S]; 0 for states that cannot be reached by that step
 
 
 def solve(
@@ -89,7 +92,7 @@ def solve(
         raise LearningError(f"statistic is visits or final, choice soft or greedy; got {statistic!r} and {choice!r}")
     values = np.zeros((world.horizon, states))
     actions = np.zeros((world.horizon, a.first_outcome.size))
-    _backward(*a, earned, statistic == "visits", choice == "soft", discount, values, actions)
+    _backward(*a, world.depth, earned, statistic == "visits", choice == "soft", discount, values, actions)
     return Policy(actions, values)
 
 
@@ -115,7 +118,7 @@ def plan_statistics(features: Floats, plans: Ints, lengths: Ints, statistic: Sta
 
 
 @kernel
-def _unexpanded(
+def _depths(
     first_action: Ints,
     action_count: Ints,
     first_outcome: Ints,
@@ -124,29 +127,27 @@ def _unexpanded(
     outcome_probability: Floats,
     initial: Floats,
     horizon: int,
-) -> int:
-    """A state without known actions that some plan reaches before its last step; -1 if there is none."""
-    depth = np.where(initial > 0.0, 0, -1)
+) -> Ints:
+    """Fewest steps in which each state can be reached; the horizon where it cannot."""
+    depth = np.full(initial.size, horizon)
     queue, head, tail = np.empty(initial.size, np.int64), 0, 0
     for s in range(initial.size):
-        if depth[s] == 0:
+        if initial[s] > 0.0:
+            depth[s] = 0
             queue[tail] = s
             tail += 1
     while head < tail:
         s = queue[head]
         head += 1
-        if depth[s] >= horizon - 1:
-            continue
-        if action_count[s] < 0:
-            return int(s)
-        for a in range(first_action[s], first_action[s] + action_count[s]):
-            for o in range(first_outcome[a], first_outcome[a] + outcome_count[a]):
-                following = outcome_state[o]
-                if depth[following] < 0 and outcome_probability[o] > 0.0:
-                    depth[following] = depth[s] + 1
-                    queue[tail] = following
-                    tail += 1
-    return -1
+        if depth[s] < horizon - 1:
+            for a in range(first_action[s], first_action[s] + action_count[s]):
+                for o in range(first_outcome[a], first_outcome[a] + outcome_count[a]):
+                    following = outcome_state[o]
+                    if depth[following] == horizon and outcome_probability[o] > 0.0:
+                        depth[following] = depth[s] + 1
+                        queue[tail] = following
+                        tail += 1
+    return depth
 
 
 @kernel
@@ -157,6 +158,7 @@ def _backward(
     outcome_count: Ints,
     outcome_state: Ints,
     outcome_probability: Floats,
+    depth: Ints,
     reward: Floats,
     every_visit: bool,
     soft: bool,
@@ -169,6 +171,8 @@ def _backward(
     for t in range(last - 1, -1, -1):
         following, policy = values[t + 1], actions[t]
         for s in range(values.shape[1]):
+            if depth[s] > t:
+                continue
             if action_count[s] <= 0:  # the end; or a state that is only reached in the last step
                 values[t, s] = reward[s]
                 continue
@@ -182,7 +186,11 @@ def _backward(
                 best = max(best, value)
             total = 0.0
             for a in range(start, stop):
-                policy[a] = math.exp(policy[a] - best) if soft else (1.0 if policy[a] >= best - TIE else 0.0)
+                behind = policy[a] - best
+                if behind == 0.0 or (not soft and behind >= -TIE):
+                    policy[a] = 1.0
+                else:
+                    policy[a] = math.exp(behind) if soft else 0.0
                 total += policy[a]
             for a in range(start, stop):
                 policy[a] /= total

@@ -180,16 +180,29 @@ def restrict(role: Bits, filler: Bits, every: bool, shape: tuple[int, int, int])
     """{(x..) : some (every) y with role(x.., y) is in the filler}; shape: the result's rows, words, bits per row."""
     states = max(role.shape[0], filler.shape[0])
     rows, words, last = shape
-    out = np.zeros((states, rows, words), np.uint64)
+    out = np.empty((states, rows, words), np.uint64)
     flip = ALL if every else ZERO
+    same_role, same_filler = role.shape[0] == 1, filler.shape[0] == 1
     for s in range(states):
-        x, y = role[s % role.shape[0]], filler[s % filler.shape[0], 0]
+        at, of = 0 if same_role else s, 0 if same_filler else s
         for r in range(rows):
-            for j in range(last):
-                found = ZERO
-                for w in range(role.shape[2]):
-                    found |= x[r * last + j, w] & (y[w] ^ flip)
-                out[s, r, j >> 6] |= np.uint64((found != ZERO) != every) << np.uint64(j & 63)
+            for word in range(words):
+                first = r * last + word * 64
+                length = min(64, last - word * 64)
+                bits = ZERO
+                if role.shape[2] == 1:
+                    wanted = filler[of, 0, 0] ^ flip
+                    for j in range(length):
+                        bits |= np.uint64((role[at, first + j, 0] & wanted) != ZERO) << np.uint64(j)
+                else:
+                    for j in range(length):
+                        found = ZERO
+                        for w in range(role.shape[2]):
+                            found |= role[at, first + j, w] & (filler[of, 0, w] ^ flip)
+                        bits |= np.uint64(found != ZERO) << np.uint64(j)
+                if every:
+                    bits ^= ALL if length == 64 else (ONE << np.uint64(length)) - ONE
+                out[s, r, word] = bits
     return out
 
 

@@ -114,7 +114,10 @@ def unary(x: Form) -> bool:
 
 
 def combined(x: Form, y: Form, rich: bool) -> Iterator[Form]:
-    if unary(x) == unary(y) and not any(no(z) in parts(y) for z in parts(x)):
+    joined = parts(x) | parts(y)
+    # p and not p; p and not (p and q); p and not (not p and q)
+    decided = any(p != z and ({z, no(z)} & parts(no(p))) for p in joined for z in joined if p[0] == "not" or z == no(p))
+    if unary(x) == unary(y) and not decided:
         yield both(x, y)
     if rich and not unary(x):
         if unary(y):

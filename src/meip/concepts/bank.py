@@ -194,9 +194,9 @@ class ConceptBank:
                 singles = [(rank(r), r) for r in rights.get(classes, ()) if not isinstance(r, Conjunction)]
                 for left in group:
                     parts = conjuncts(left)
-                    last, opposites = rank(parts[-1]), {negated(p) for p in parts}
+                    last, known = rank(parts[-1]), {*parts, *map(negated, parts)}
                     for key, right in singles:
-                        if key > last and right not in opposites and all(self._may_meet(p, right) for p in parts):
+                        if key > last and not _repeats(right, known) and all(self._may_meet(p, right) for p in parts):
                             yield classes, Conjunction(left, right)
 
     def _agreements(self) -> Iterator[tuple[Classes, Term]]:
@@ -343,3 +343,10 @@ class ConceptBank:
             elif self.rules.scopes and fluent.classes:
                 for scope in self._grouped(level - 1).get(fluent.classes, ()):
                     yield from (Aggregated(a, value, scope) for a in self.rules.aggregators)
+
+
+def _repeats(term: Term, known: set[Term]) -> bool:
+    """Is a part of this term decided by the terms it would join? ``p and not (p and q)`` is ``p and not q``."""
+    if isinstance(term, Negation) and isinstance(term.term, Conjunction):
+        return not known.isdisjoint(conjuncts(term.term))
+    return term in known

@@ -48,7 +48,7 @@ _ATOM_WORDS = ("all", "some", "count", "max", "min", "mean")
 _AND, _COMPOSE, _PREFIX = 1, 2, 3
 
 
-class Token(NamedTuple):
+class _Token(NamedTuple):
     kind: str
     """"name", "quoted", "number", "sign" or "end"."""
     text: str
@@ -84,7 +84,7 @@ def _located(text: str, message: str, start: int, end: int) -> ConceptError:
     return ConceptError(f"{message}\n  {line}\n  {' ' * (start - first)}{carets}")
 
 
-def _tokens(text: str) -> list[Token]:
+def _tokens(text: str) -> list[_Token]:
     signs = sorted({*"()[],.|*"} | {o.symbol for o in operations() if o.symbol}, key=lambda s: (-len(s), s))
     pattern = re.compile(
         r"\s+|(?P<quoted>`[^`]+`)|(?P<number>-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(?P<name>[^\W\d][\w@-]*)|(?P<sign>"
@@ -99,9 +99,9 @@ def _tokens(text: str) -> list[Token]:
             raise _located(text, f"cannot read {text[position]!r} here{quote}", position, position + 1)
         if match.lastgroup is not None:
             word = match.group().strip("`") if match.lastgroup == "quoted" else match.group()
-            found.append(Token(match.lastgroup, word, position, match.end()))
+            found.append(_Token(match.lastgroup, word, position, match.end()))
         position = match.end()
-    return [*found, Token("end", "", len(text.rstrip()), len(text.rstrip()) + 1)]
+    return [*found, _Token("end", "", len(text.rstrip()), len(text.rstrip()) + 1)]
 
 
 class _Parser:
@@ -143,14 +143,14 @@ class _Parser:
     # --- tokens ---
 
     @property
-    def token(self) -> Token:
+    def token(self) -> _Token:
         return self.tokens[self.position]
 
     @property
-    def following(self) -> Token:
+    def following(self) -> _Token:
         return self.tokens[min(self.position + 1, len(self.tokens) - 1)]
 
-    def advance(self) -> Token:
+    def advance(self) -> _Token:
         token = self.token
         self.position = min(self.position + 1, len(self.tokens) - 1)
         return token
@@ -166,7 +166,7 @@ class _Parser:
         if not self.take(text):
             raise self.error(f"expected `{text}` {why}, found {self.token}")
 
-    def error(self, message: str, token: Token | None = None) -> ConceptError:
+    def error(self, message: str, token: _Token | None = None) -> ConceptError:
         place = token or self.token
         return _located(self.text, message, place.start, place.end)
 
@@ -224,7 +224,7 @@ class _Parser:
             return self.composite(token.start, prefix.name, (self.concept(prefix.precedence + 1),))
         raise self.error(self._no_concept(token))
 
-    def _no_concept(self, token: Token) -> str:
+    def _no_concept(self, token: _Token) -> str:
         if token.is_(*_ATOM_WORDS):
             return f"expected `(` after `{token.text}`, as in {token.text}(p)"
         if token.kind in ("name", "quoted"):

@@ -148,6 +148,9 @@ class Phrases:
 
     def stated(self, fluent: Fluent, nouns: Sequence[Noun], negated: bool, how: str = "") -> str:
         """A fluent's phrase about these nouns, with an adverb after the verb."""
+        if fluent.goal_of is not None and not fluent.phrase and not how and any(" that " in n.text for n in nouns):
+            # Not at the end, where it would seem to belong to the relative clause.
+            return self.stated(self.domain.fluent(fluent.goal_of), nouns, negated, "in the goal")
         phrase = self.phrase(fluent)
         if phrase.startswith("{0} "):
             verb, _, rest = phrase[4:].partition(" ")
@@ -245,7 +248,7 @@ class Phrases:
                 f"exactly the {asked}" if term.relation == "same" else f"all {asked}" if included else f"only {asked}"
             )
             return self.clause(current, [*nouns, Noun(which, True)], negated)
-        given = self.clause(term.left, [*nouns, Noun(f"a {single}" if single[0] not in "aeiou" else f"an {single}")])
+        given = self.clause(term.left, [*nouns, Noun(article(single))])
         then = self.clause(term.right, [*nouns, Noun(f"that {single}")])
         turned = ", and the other way round" if term.relation == "same" else ""
         return f"{'not ' if negated else ''}whenever {given}, {then}{turned}"

@@ -267,7 +267,7 @@ def test_the_ritual_has_27_atomic_concepts_in_9_slots() -> None:
 
 
 def test_without_arguments_there_is_one_concept() -> None:
-    level = [str(c) for c in ConceptBank(BLOCKS).concepts(1)]
+    level = [str(c) for c in ConceptBank(BLOCKS, Grammar(predicate_mean=True)).concepts(1)]
     assert [t for t in level if "sunny" in t or "cost" in t] == ["some(sunny)", "some(sunny_goal)", "mean(cost)"]
 
 

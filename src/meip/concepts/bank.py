@@ -270,23 +270,23 @@ class ConceptBank:
     def _quantified(self, level: int) -> Iterator[Concept]:
         """Q V and the share of V, over U and over scopes."""
         rules = self.rules
-        found: list[tuple[Term, Term | None, tuple[Quantifier, ...]]] = []
+        found: list[tuple[Term, Term | None, tuple[Quantifier, ...], bool]] = []
         for classes, group in self._grouped(level).items():
             for value in group:
                 choices = self._choices(classes, value)
                 if (choices or not self._is_negative(value)) and self._is_first(classes, value, None):
-                    found.append((value, None, choices))
+                    found.append((value, None, choices, bool(classes)))
         if rules.scopes:
             for values, scopes in self._splits(level):
                 for classes, group in values.items():
                     some_too = not (rules.conjunction and self._boolean(classes))
                     choices = rules.quantifiers if some_too else tuple(q for q in rules.quantifiers if q == "all")
                     within = scopes.get(classes, ()) if classes else ()
-                    found += [(v, s, choices) for v in group for s in within if self._is_useful(classes, v, s)]
+                    found += [(v, s, choices, True) for v in group for s in within if self._is_useful(classes, v, s)]
         found.sort(key=lambda entry: (rank(entry[0]), rank(entry[1])))
-        for value, scope, quantifiers in found:
+        for value, scope, quantifiers, shared in found:
             yield from (Quantified(q, value, scope) for q in quantifiers)
-            if rules.predicate_mean and not self._is_negative(value):
+            if rules.predicate_mean and shared and not self._is_negative(value):
                 yield Aggregated("mean", value, scope)
 
     def _choices(self, classes: Classes, value: Term) -> tuple[Quantifier, ...]:

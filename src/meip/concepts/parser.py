@@ -37,7 +37,7 @@ from meip.concepts.operations import KEYWORDS, Operation, operation, operations
 from meip.domain import Domain
 from meip.errors import ConceptError
 
-__all__ = ["Token", "parse_concept", "parse_term"]
+__all__ = ["parse_concept", "parse_term"]
 
 N = TypeVar("N", bound=Node)
 T = TypeVar("T")

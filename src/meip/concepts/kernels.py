@@ -98,9 +98,16 @@ def invert(a: Bits, n: int, words: int) -> Bits:
     """A binary relation with its arguments exchanged: [S, m rows of n bits] to [S, n rows of m bits]."""
     states, m, _ = a.shape
     out = np.zeros((states, n, words), np.uint64)
+    flat = out.reshape(states, n * words)
     for s in range(states):
+        line = flat[s]
         for i in range(m):
             to, shift = i >> 6, np.uint64(i & 63)
+            if words == 1 and a.shape[2] == 1:
+                row = a[s, i, 0]
+                for j in range(line.size):
+                    line[j] |= ((row >> np.uint64(j)) & ONE) << shift
+                continue
             for w in range(a.shape[2]):
                 word = a[s, i, w]
                 for j in range(w * 64, min(n, w * 64 + 64)):
@@ -137,13 +144,15 @@ def close(a: Bits) -> Bits:
     """Transitive closure by Warshall's algorithm, a whole row of bits at a time."""
     out = a.copy()
     n, words = a.shape[1], a.shape[2]
+    flat = out.reshape(a.shape[0], n * words)
     for s in range(a.shape[0]):
+        line = flat[s]
         for k in range(n):
             at, shift = k >> 6, np.uint64(k & 63)
             if words == 1:
-                row = out[s, k, 0]
-                for i in range(n):
-                    out[s, i, 0] |= row & (ZERO - ((out[s, i, 0] >> shift) & ONE))
+                row = line[k]
+                for i in range(line.size):
+                    line[i] |= row & (ZERO - ((line[i] >> shift) & ONE))
             else:
                 for i in range(n):
                     if (out[s, i, at] >> shift) & ONE:
@@ -158,14 +167,15 @@ def compose(a: Bits, b: Bits, n: int, inner: int) -> Bits:
     states = max(a.shape[0], b.shape[0])
     words = b.shape[2]
     out = np.zeros((states, a.shape[1] * inner, words), np.uint64)
+    flat, wide = a.reshape(a.shape[0], a.shape[1] * a.shape[2]), out.reshape(states, a.shape[1] * inner * words)
     for s in range(states):
         x, z, to = a[s % a.shape[0]], b[s % b.shape[0]], out[s]
         for y in range(n):
             at, shift = y >> 6, np.uint64(y & 63)
-            if inner == 1 and words == 1:
-                row = z[y, 0]
-                for r in range(a.shape[1]):
-                    to[r, 0] |= row & (ZERO - ((x[r, at] >> shift) & ONE))
+            if inner == 1 and words == 1 and a.shape[2] == 1:
+                row, line, target = z[y, 0], flat[s % a.shape[0]], wide[s]
+                for r in range(line.size):
+                    target[r] |= row & (ZERO - ((line[r] >> shift) & ONE))
             else:
                 for r in range(a.shape[1]):
                     if (x[r, at] >> shift) & ONE:
@@ -183,6 +193,7 @@ def restrict(role: Bits, filler: Bits, every: bool, shape: tuple[int, int, int])
     out = np.empty((states, rows, words), np.uint64)
     flip = ALL if every else ZERO
     same_role, same_filler = role.shape[0] == 1, filler.shape[0] == 1
+    flat = role.reshape(role.shape[0], role.shape[1] * role.shape[2])
     for s in range(states):
         at, of = 0 if same_role else s, 0 if same_filler else s
         for r in range(rows):
@@ -192,8 +203,9 @@ def restrict(role: Bits, filler: Bits, every: bool, shape: tuple[int, int, int])
                 bits = ZERO
                 if role.shape[2] == 1:
                     wanted = filler[of, 0, 0] ^ flip
-                    for j in range(length):
-                        bits |= np.uint64((role[at, first + j, 0] & wanted) != ZERO) << np.uint64(j)
+                    found_in = flat[at, first : first + length]
+                    for j in range(found_in.size):
+                        bits |= np.uint64((found_in[j] & wanted) != ZERO) << np.uint64(j)
                 else:
                     for j in range(length):
                         found = ZERO

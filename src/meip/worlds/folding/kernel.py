@@ -16,6 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meip.kernels import kernel
+from meip.worlds.folding.chords import (
+    ENDS_INSIDE,
+    FOLDED,
+    JOIN,
+    MISSES,
+    TEARS,
+    UNSTABLE,
+    Chords,
+    chosen_chords,
+    merged_chords,
+    on_chosen,
+)
 
 __all__ = [
     "CREASE_TAG",
@@ -28,7 +40,6 @@ __all__ = [
     "TEARS",
     "UNSTABLE",
     "Chains",
-    "Chords",
     "Pieces",
     "Ring",
     "cut",
@@ -36,8 +47,6 @@ __all__ = [
     "workspace",
 ]
 
-FOLDED, MISSES, ENDS_INSIDE, TEARS, UNSTABLE = range(5)
-JOIN = 1e-6  # chords this near each other are one; a segment's end this near a chord's end contains it
 SEAM_TAG, CREASE_TAG, FRESH = 1, 2, 9  # FRESH: a crease that this very fold makes
 
 
@@ -64,18 +73,6 @@ class Chains(NamedTuple):
     low: Any  # that chord
     high: Any
     cut: Any  # is that chord folded?
-
-
-class Chords(NamedTuple):
-    """Chords of the silhouette, sorted along the line."""
-
-    low: Any
-    high: Any
-    chosen: Any  # does the segment contain it?
-    order: Any  # scratch
-    at: Any  # scratch
-    used: Any  # scratch
-    bounds: Any  # [L + 1] where each layer's chains start
 
 
 class Pieces(NamedTuple):
@@ -223,81 +220,6 @@ def _link(ring: Any, chains: Any, k0: int, k1: int, order: Any, at: Any) -> bool
 
 
 @kernel
-def _opposite(ring: Any, layers: int, begin: float, end: float, low: Any, high: Any, n: int) -> int:
-    """Append what the edges on the line with cloth on their minus side share with [begin, end]."""
-    for layer in range(layers):
-        a, b = ring.start[layer], ring.start[layer + 1]
-        for i in range(a, b):
-            j = i + 1 if i + 1 < b else a
-            if ring.sign[i] == 0 and ring.sign[j] == 0 and ring.t[j] < ring.t[i] and n < len(low):
-                p, q = max(begin, ring.t[j]), min(end, ring.t[i])
-                if q > p:
-                    low[n], high[n] = p, q
-                    n += 1
-    return n
-
-
-@kernel
-def _touching(ring: Any, layers: int, low: Any, high: Any, n: int) -> int:
-    """Chords along a seam: where an edge on the line has cloth on its plus side and another on its minus side."""
-    for layer in range(layers):
-        a, b = ring.start[layer], ring.start[layer + 1]
-        for i in range(a, b):
-            j = i + 1 if i + 1 < b else a
-            if ring.sign[i] == 0 and ring.sign[j] == 0 and ring.t[j] > ring.t[i]:
-                n = _opposite(ring, layers, ring.t[i], ring.t[j], low, high, n)
-    return n
-
-
-@kernel
-def _chords(ring: Any, chains: Any, k: int, layers: int, low: Any, high: Any, join: float) -> int:
-    """The chords of the silhouette: union of the layers' chords, sorted along the line. Returns how many."""
-    n = 0
-    for c in range(k):
-        low[n], high[n] = chains.low[c], chains.high[c]
-        n += 1
-    n = _touching(ring, layers, low, high, n)
-    if n == 0:
-        return 0
-    for p in range(1, n):  # insertion sort: a handful of chords
-        a, b, q = low[p], high[p], p
-        while q > 0 and low[q - 1] > a:
-            low[q], high[q] = low[q - 1], high[q - 1]
-            q -= 1
-        low[q], high[q] = a, b
-    m = 0
-    for p in range(1, n):
-        if low[p] <= high[m] + join:
-            high[m] = max(high[m], high[p])
-        else:
-            m += 1
-            low[m], high[m] = low[p], high[p]
-    return m + 1
-
-
-@kernel
-def _choose(low: Any, high: Any, n: int, r: float, join: float, chosen: Any) -> tuple[int, int]:
-    """Which chords the segment contains: (code, how many)."""
-    picked, inside = 0, False
-    for p in range(n):
-        chosen[p] = low[p] >= -r - join and high[p] <= r + join
-        picked += chosen[p]
-        inside |= not chosen[p] and high[p] > -r + join and low[p] < r - join
-    if inside:
-        return ENDS_INSIDE, picked
-    return (FOLDED if picked else MISSES), picked
-
-
-@kernel
-def on_chosen(t: float, chords: Any, n: int, join: float) -> bool:
-    """Does this place on the line lie in a folded chord?"""
-    for p in range(n):
-        if chords.low[p] - join <= t <= chords.high[p] + join:
-            return bool(chords.chosen[p])
-    return False
-
-
-@kernel
 def _put(ring: Any, pieces: Any, v: int, i: int, tag: int, near: float, begin: int) -> int:
     """Append ring vertex i to the piece that began at `begin`, unless it repeats the vertex before."""
     if v > begin and abs(pieces.x[v - 1] - ring.x[i]) < near and abs(pieces.y[v - 1] - ring.y[i]) < near:
@@ -384,8 +306,8 @@ def _silhouette_chords(ring: Any, chains: Any, chords: Any, layers: int, r: floa
         if not _link(ring, chains, chords.bounds[layer], k, chords.order, chords.at):
             return UNSTABLE, 0, 0
     chords.bounds[layers] = k
-    n = _chords(ring, chains, k, layers, chords.low, chords.high, join)
-    code, picked = _choose(chords.low, chords.high, n, r, join, chords.chosen)
+    n = merged_chords(ring, chains, k, layers, chords.low, chords.high, join)
+    code, picked = chosen_chords(chords.low, chords.high, n, r, join, chords.chosen)
     for c in range(k):
         middle = 0.5 * (chains.low[c] + chains.high[c])
         chains.cut[c] = picked == n or on_chosen(middle, chords, n, join)

@@ -1,0 +1,109 @@
+"""A scripted demonstrator: sleeves, then in half, with a person's noise.
+
+It stands in for people until they have recorded their own folds in the studio, and says so in every demonstration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from meip.demonstrations import Demonstration, read_demonstrations, record
+from meip.errors import WorldError
+from meip.worlds.folding.cloth import Cloth, Garment
+from meip.worlds.folding.folds import Fold, fold
+from meip.worlds.folding.garments import random_garment
+from meip.worlds.folding.referee import Referee
+from meip.worlds.folding.world import Folding
+
+__all__ = ["BUNDLED", "bundled", "demonstrate", "random_demonstrations", "script", "scripted_folds"]
+
+BUNDLED = Path(__file__).with_name("demonstrations.jsonl")
+BY = "scripted demonstrator"
+NOTE = "Scripted: computed folds with human-like noise, not recorded from a person."
+PLACE, TURN = 0.012, 0.025  # a person's standard deviations: of the line's place (times the scale), of its angle
+ATTEMPTS = 50
+
+
+def script(garment: Garment, rng: np.random.Generator) -> tuple[str, ...]:
+    """The order of folds: both sleeves, either first, then in half; without sleeves: side on side, then in half."""
+    sleeves = [part.name for part in garment.parts if part.name.startswith("sleeve")]
+    if len(sleeves) == 2 and rng.random() < 0.5:
+        sleeves.reverse()
+    return (*sleeves, "half") if sleeves else ("side", "half")
+
+
+def scripted_folds(garment: Garment, names: Sequence[str], rng: np.random.Generator) -> list[Fold]:
+    """One folding segment per name ("sleeve_left", .., "half", "side"), each on what the ones before it left."""
+    cloth = Cloth.flat(garment)
+    folds = []
+    for name in names:
+        action = _segment(garment, cloth, name, rng)
+        cloth = fold(cloth, action)
+        folds.append(action)
+    return folds
+
+
+def demonstrate(garment: Garment, rng: np.random.Generator) -> Demonstration:
+    """Fold this garment as people do by default, with noise; the referee has seen that it went well."""
+    referee = Referee(garment)
+    for _ in range(ATTEMPTS):
+        names = script(garment, rng)
+        try:
+            folds = scripted_folds(garment, names, rng)
+        except WorldError:
+            continue  # the noise put an end of the segment inside the cloth: a person would do it again
+        cloths = [Cloth.flat(garment)]
+        for action in folds:
+            cloths.append(fold(cloths[-1], action))
+        if not referee.sleeves or referee.judge(cloths).default_order:
+            world = Folding(garment, horizon=len(cloths))
+            return record(world, folds, by=BY, note=NOTE)
+    raise WorldError(
+        f"the script does not fit garment {garment.name!r}: after {ATTEMPTS} attempts no sequence of sleeves and half "
+        "folded it; its proportions are unusual, so demonstrate it by hand"
+    )
+
+
+def random_demonstrations(
+    count: int, rng: np.random.Generator, templates: Sequence[str] = ("tshirt", "longsleeve")
+) -> list[Demonstration]:
+    """Demonstrations on garments of different proportions, the templates in turn."""
+    found: list[Demonstration] = []
+    while len(found) < count:
+        template = templates[len(found) % len(templates)]
+        try:
+            found.append(demonstrate(random_garment(template, rng, f"{template} {len(found) + 1}"), rng))
+        except WorldError:
+            continue  # proportions that the script does not fit
+    return found
+
+
+def bundled() -> list[Demonstration]:
+    """The fifteen demonstrations that ship with meip."""
+    return read_demonstrations(BUNDLED)
+
+
+def _segment(garment: Garment, cloth: Cloth, name: str, rng: np.random.Generator) -> Fold:
+    x0, y0, x1, y1 = cloth.bounds
+    shift, turn = rng.normal(0.0, PLACE * cloth.scale), rng.normal(0.0, TURN)
+    margin = 1.0 + abs(rng.normal(0.08, 0.04))
+    if name == "half":
+        return (x0 + x1) / 2, (y0 + y1) / 2 + shift, margin * (x1 - x0) / 2, turn
+    if name == "side":
+        return (x0 + x1) / 2 + shift, (y0 + y1) / 2, margin * (y1 - y0) / 2, np.pi / 2 + turn
+    return _beside_sleeve(garment, cloth, name, shift, turn, margin)
+
+
+def _beside_sleeve(garment: Garment, cloth: Cloth, name: str, shift: float, turn: float, margin: float) -> Fold:
+    """A line down the body along the side where the sleeve is sewn on, a little inside the body."""
+    body, sleeve = garment.part("body").polygon, garment.part(name).polygon
+    side = 1.0 if sleeve[:, 0].mean() > body[:, 0].mean() else -1.0
+    out = body[:, 0] * side
+    width = float(np.ptp(out))
+    seam = np.array([p for p in garment.part(name).points if p in set(garment.part("body").points)])
+    x = side * (min(float((seam[:, 0] * side).min()), float(out.max()) - 0.02 * width) - 0.03 * width) + shift
+    low, high = float(body[:, 1].min()), float(body[:, 1].max())
+    return x, (low + high) / 2, margin * (high - low) / 2, np.pi / 2 + turn

@@ -1,0 +1,163 @@
+"""The referee: was it folded the way people fold? Looks at cloths only, never at a utility.
+
+A sleeve is folded when at least 60 % of its material lies on material of the body, and that is at least 30 percentage
+points more than when the garment lay flat. The garment is halved when its height is between .40 and .70 of the flat
+height and it covers at most .72 of the flat area. *Default order*: every sleeve is folded strictly before it is halved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.errors import WorldError
+from meip.kernels import kernel
+from meip.worlds.folding.cloth import Cloth, Floats, Garment, signed_area
+from meip.worlds.folding.silhouette import silhouette
+
+__all__ = ["Referee", "Verdict", "rectangularity"]
+
+COVERED, GAINED = 0.60, 0.30
+HEIGHT, AREA = (0.40, 0.70), 0.72
+POINTS = 400  # material points per sleeve, about
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the referee says about one plan."""
+
+    sleeves: dict[str, int | None]
+    """The state (counted from 0) in which each sleeve is first folded; None: never."""
+    coverage: dict[str, float]
+    """The share of each sleeve that lies on the body in the end."""
+    halved: int | None
+    """The state in which the garment is first halved; None: never."""
+    default_order: bool
+    rectangularity: float
+    """Area covered in the end over the area of the smallest rectangle round it."""
+    height_ratio: float
+    area_ratio: float
+
+
+@kernel
+def _inside(polygon: Any, points: Any, found: Any) -> None:
+    """Mark the points that lie inside the polygon (or-ed into `found`)."""
+    n = len(polygon)
+    for k in range(len(points)):
+        x, y = points[k, 0], points[k, 1]
+        inside = False
+        for i in range(n):
+            j = i + 1 if i + 1 < n else 0
+            if (polygon[i, 1] > y) != (polygon[j, 1] > y):
+                w = (y - polygon[i, 1]) / (polygon[j, 1] - polygon[i, 1])
+                if x < polygon[i, 0] + w * (polygon[j, 0] - polygon[i, 0]):
+                    inside = not inside
+        found[k] = found[k] or inside
+
+
+def _within(polygon: Floats, points: Floats) -> NDArray[np.bool_]:
+    found = np.zeros(len(points), dtype=np.bool_)
+    _inside(np.array(polygon), points, found)
+    return found
+
+
+def _material(polygon: Floats) -> Floats:
+    """Points spread evenly over a polygon, [about POINTS, 2]."""
+    low, high = polygon.min(axis=0), polygon.max(axis=0)
+    step = np.sqrt(abs(signed_area(polygon)) / POINTS)
+    x, y = (np.arange(a + step / 2, b, step) for a, b in zip(low, high, strict=True))
+    points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    return points[_within(polygon, points)]
+
+
+class Referee:
+    """Judges plans of one garment."""
+
+    def __init__(self, garment: Garment) -> None:
+        self.flat = Cloth.flat(garment)
+        self._points = {p.name: _material(p.polygon) for p in garment.parts if p.name.startswith("sleeve")}
+        self._height = float(np.ptp(self.flat.xy[:, 1]))
+        self._area = _covered(self.flat)
+        self._before = {name: self.coverage(self.flat, name) for name in self._points}
+
+    @property
+    def sleeves(self) -> tuple[str, ...]:
+        return tuple(self._points)
+
+    def coverage(self, cloth: Cloth, sleeve: str) -> float:
+        """The share of a sleeve's material that lies on material of the body."""
+        points = self._points[sleeve]
+        on_body = np.zeros(len(points), dtype=np.bool_)
+        for layer in cloth:
+            if layer.part != sleeve:
+                continue
+            table = points @ layer.affine[:, :2].T + layer.affine[:, 2]
+            mine = _within(layer.polygon, table)
+            for body in cloth:
+                if body.part == "body":
+                    on_body |= mine & _within(body.polygon, table)
+        return float(on_body.mean())
+
+    def folded(self, cloth: Cloth, sleeve: str) -> bool:
+        share = self.coverage(cloth, sleeve)
+        return share >= COVERED and share - self._before[sleeve] >= GAINED
+
+    def ratios(self, cloth: Cloth) -> tuple[float, float]:
+        """Height and covered area, relative to the flat garment."""
+        return float(np.ptp(cloth.xy[:, 1])) / self._height, _covered(cloth) / self._area
+
+    def halved(self, cloth: Cloth) -> bool:
+        height, area = self.ratios(cloth)
+        return HEIGHT[0] <= height <= HEIGHT[1] and area <= AREA
+
+    def judge(self, plan: Sequence[Cloth]) -> Verdict:
+        """The verdict on a plan s_0 .. s_{h-1}."""
+        if not plan:
+            raise WorldError("the referee was given a plan without states")
+        sleeves = {name: _first(self.folded(cloth, name) for cloth in plan) for name in self.sleeves}
+        halved = _first(self.halved(cloth) for cloth in plan)
+        order = bool(sleeves) and halved is not None and all(t is not None and t < halved for t in sleeves.values())
+        height, area = self.ratios(plan[-1])
+        coverage = {name: self.coverage(plan[-1], name) for name in self.sleeves}
+        return Verdict(sleeves, coverage, halved, order, rectangularity(plan[-1]), height, area)
+
+
+def _first(marks: Any) -> int | None:
+    return next((i for i, mark in enumerate(marks) if mark), None)
+
+
+def _covered(cloth: Cloth) -> float:
+    return sum(signed_area(loop) for loop in silhouette(cloth))
+
+
+def rectangularity(cloth: Cloth) -> float:
+    """Area covered over the area of the smallest rectangle (in any direction) round it."""
+    hull = _hull(np.concatenate(silhouette(cloth)))
+    sides = np.roll(hull, -1, axis=0) - hull
+    sides = sides / np.hypot(sides[:, 0], sides[:, 1])[:, None]
+    along = hull @ sides.T  # the smallest rectangle has a side along the hull
+    across = hull @ np.column_stack([-sides[:, 1], sides[:, 0]]).T
+    smallest = float((np.ptp(along, axis=0) * np.ptp(across, axis=0)).min())
+    return min(1.0, _covered(cloth) / smallest)
+
+
+def _hull(points: Floats) -> Floats:
+    """The convex hull, counter-clockwise (monotone chain)."""
+    ordered = sorted({(float(x), float(y)) for x, y in points})
+
+    def half(rows: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        chain: list[tuple[float, float]] = []
+        for x, y in rows:
+            while len(chain) > 1:
+                (ax, ay), (bx, by) = chain[-2:]
+                if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0:
+                    break
+                chain.pop()
+            chain.append((x, y))
+        return chain[:-1]
+
+    return np.array(half(ordered) + half(ordered[::-1]))

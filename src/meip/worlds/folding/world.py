@@ -1,0 +1,112 @@
+"""The folding world: a garment on a table, and a number of folds.
+
+States are cloths; an action is a folding segment (x, y, r, theta). There are too many to list, so `actions` gives
+those that the proposal brings up (always the same for the same state and seed), while any segment can be decoded and
+tried. Actions with the same result are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+from zlib import crc32
+
+import numpy as np
+
+from meip.demonstrations import Demonstration, replay
+from meip.domain import Domain, FactBlock, Facts
+from meip.errors import WorldError
+from meip.world import World
+from meip.worlds.folding.cloth import Cloth, Garment
+from meip.worlds.folding.fluents import DOMAIN, fact_blocks
+from meip.worlds.folding.folds import Fold, fold, pile
+from meip.worlds.folding.garments import garment
+from meip.worlds.folding.proposal import Proposal, learn_proposal, propose
+
+__all__ = ["Folding", "proposal_from"]
+
+REMEMBERED = 256  # states whose folds are kept at hand
+
+
+@dataclass(frozen=True)
+class Folding(World):
+    """Fold this garment up to horizon - 1 times."""
+
+    kind: ClassVar[str] = "folding"
+
+    garment: Garment = field(default_factory=lambda: garment("tshirt"))
+    horizon: int = 4
+    proposal: Proposal = field(default_factory=Proposal)
+    candidates: int = 40
+    """How many folds are considered in a state."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.horizon < 2:
+            raise WorldError(f"the horizon counts states: at least 2, got {self.horizon}")
+        if self.candidates < 1:
+            raise WorldError(f"candidates must be at least 1, got {self.candidates}")
+        if self.seed < 0:
+            raise WorldError(f"a seed is not negative, got {self.seed}")
+        object.__setattr__(self, "_flat", Cloth.flat(self.garment))
+        object.__setattr__(self, "_near", {})
+
+    @property
+    def domain(self) -> Domain:
+        return DOMAIN
+
+    def initial(self) -> Sequence[tuple[float, Cloth]]:
+        flat: Cloth = self._flat  # type: ignore[attr-defined]
+        return [(1.0, flat)]
+
+    def actions(self, state: Cloth) -> Sequence[Fold]:
+        """The folds that the proposal brings up here, with different results."""
+        return list(self._folds(state))
+
+    def outcomes(self, state: Cloth, action: Fold) -> Sequence[tuple[float, Cloth]]:
+        known = self._known().get(state, {}).get(action)
+        return [(1.0, fold(state, action) if known is None else known)]
+
+    def facts(self, state: Cloth) -> Facts:
+        (block,) = fact_blocks(pile([state]))
+        return Facts(block.counts, {name: table[0] for name, table in block.tables.items()})
+
+    def facts_batch(self, states: Sequence[Cloth]) -> list[FactBlock]:
+        return fact_blocks(pile(states)) if states else []
+
+    def decode_action(self, value: Any) -> Fold:
+        """Any four finite numbers (x, y, r, theta) with r > 0."""
+        numbers = value if isinstance(value, list | tuple) else ()
+        plain = [v for v in numbers if isinstance(v, int | float) and not isinstance(v, bool) and np.isfinite(v)]
+        if len(plain) != 4 or len(numbers) != 4 or plain[2] <= 0:
+            raise WorldError(f"expected a folding segment [x, y, r, theta] of finite numbers with r > 0, got {value!r}")
+        x, y, r, theta = (float(v) for v in plain)
+        return x, y, r, theta
+
+    def describe(self, state: Cloth) -> str:
+        x0, y0, x1, y1 = state.bounds
+        return f"{self.garment.name} in {len(state)} layers, {x1 - x0:.3g} wide and {y1 - y0:.3g} high"
+
+    def _known(self) -> dict[Cloth, dict[Fold, Cloth]]:
+        return self._near  # type: ignore[attr-defined, no-any-return]
+
+    def _folds(self, state: Cloth) -> dict[Fold, Cloth]:
+        """Results of the proposed folds, remembered for the questions that follow."""
+        known = self._known()
+        if state not in known:
+            if len(known) >= REMEMBERED:
+                known.pop(next(iter(known)))
+            rng = np.random.default_rng([self.seed, crc32(state.key)])
+            known[state] = dict(propose(state, self.proposal, self.candidates, rng))
+        return known[state]
+
+
+def proposal_from(
+    demonstrations: Iterable[Demonstration], *, frame: Literal["polygon", "cloth"] = "polygon", **options: float
+) -> Proposal:
+    """The proposal learned from demonstrations of any garments."""
+    from meip.worlds import load_problem
+
+    plans = [replay(load_problem(one.problem), one, where=f"demonstration {i}") for i, one in enumerate(demonstrations)]
+    return learn_proposal(((plan.states, plan.actions) for plan in plans), frame=frame, **options)

@@ -14,7 +14,7 @@ from meip.worlds.folding.garments import TEMPLATES, random_garment
 from meip.worlds.folding.kernel import FOLDED
 
 # MEIP_FOLDS=30000 and MEIP_ORACLE_FOLDS=2000 are the numbers of the issue; the defaults keep the suite short.
-FOLDS = int(os.environ.get("MEIP_FOLDS", "3000"))
+FOLDS = int(os.environ.get("MEIP_FOLDS", "1000"))
 ORACLE_FOLDS = int(os.environ.get("MEIP_ORACLE_FOLDS", "200"))
 
 

@@ -10,8 +10,9 @@ import pytest
 from shapely.geometry import LineString, Polygon
 
 from meip.errors import DocumentError, WorldError
-from meip.worlds.folding.cvat import import_cvat, simplified
+from meip.worlds.folding.cvat import import_cvat
 from meip.worlds.folding.garments import outline
+from meip.worlds.folding.planar import simplified
 
 POINTS = {
     "waist_left": (100, 500), "waist_right": (300, 500), "armpit_right": (300, 260), "sleeve_right_bottom": (360, 280),

@@ -16,8 +16,9 @@ import numpy as np
 
 from meip.errors import DocumentError, WorldError, did_you_mean
 from meip.worlds.folding.cloth import Floats, Garment, Part, first_crossing, signed_area
+from meip.worlds.folding.planar import chord_inside, inserted, pairs, simplified
 
-__all__ = ["CvatImport", "LabelledImage", "Rejection", "garment_of_image", "import_cvat", "read_cvat", "simplified"]
+__all__ = ["CvatImport", "LabelledImage", "Rejection", "garment_of_image", "import_cvat", "read_cvat"]
 
 OUTLINES = ("keypoints", "mask")
 MAX_BYTES = 64 * 2**20
@@ -207,21 +208,7 @@ def _with_keypoints(polygon: Floats, marks: dict[str, Floats]) -> tuple[Floats, 
         places[name] = (edge + float(along[edge])) % len(polygon)
     if len(set(places.values())) < len(places):
         raise WorldError("two keypoints fall on the same point of the outline")
-    return _inserted(polygon, places)
-
-
-def _inserted(polygon: Floats, places: dict[str, float]) -> tuple[Floats, dict[str, int]]:
-    """The polygon with a vertex at each place (edge index plus the position along that edge)."""
-    places = {name: place % len(polygon) for name, place in places.items()}
-    every = sorted(set(places.values()) | {float(i) for i in range(len(polygon))})
-    return np.array([_at(polygon, place) for place in every]), {n: every.index(place) for n, place in places.items()}
-
-
-def _at(polygon: Floats, place: float) -> Floats:
-    i, n = int(place // 1), len(polygon)
-    share = place - i
-    point: Floats = (1 - share) * polygon[i % n] + share * polygon[(i + 1) % n]
-    return point
+    return inserted(polygon, places)
 
 
 def _with_seam(polygon: Floats, at: dict[str, int], side: str) -> tuple[Floats, dict[str, int]]:
@@ -241,35 +228,13 @@ def _with_seam(polygon: Floats, at: dict[str, int], side: str) -> tuple[Floats, 
         return [(0.0, float(at[name])), *moved]
 
     shoulders, armpits = options(f"shoulder_{side}"), options(f"armpit_{side}")
-    pairs = sorted((f + g, p % n, q % n) for f, p in shoulders for g, q in armpits)
-    for _, p, q in pairs:
-        if _cuts(polygon, p, q):
-            return _inserted(polygon, {**at, f"shoulder_{side}": p, f"armpit_{side}": q})
+    choices = sorted((f + g, p % n, q % n) for f, p in shoulders for g, q in armpits)
+    for _, p, q in choices:
+        if chord_inside(polygon, p, q):
+            return inserted(polygon, {**at, f"shoulder_{side}": p, f"armpit_{side}": q})
     raise WorldError(
         f"no straight seam from shoulder to armpit cuts the {side} sleeve off: it lies on or under the body"
     )
-
-
-def _cuts(polygon: Floats, p: float, q: float) -> bool:
-    """Does the segment between two places on the outline lie strictly inside it, and cut off a piece of some size?"""
-    n = len(polygon)
-    ends = {int(p // 1), int(q // 1)} | {int(place - 1) % n for place in (p, q) if place % 1 == 0}
-    others = [i for i in range(n) if i not in ends]
-    a, b = _at(polygon, p), _at(polygon, q)
-    c, d = polygon[others], polygon[[(i + 1) % n for i in others]]
-    if ((_side(a, b, c) * _side(a, b, d) <= 0) & (_side(c, d, a) * _side(c, d, b) <= 0)).any():
-        return False
-    start, stop = min(p, q), max(p, q)
-    between = [polygon[i] for i in range(n) if start < i < stop]
-    piece = signed_area(np.array([_at(polygon, start), *between, _at(polygon, stop)]))
-    whole = signed_area(polygon)
-    # A segment outside the outline would add area to one of the two sides.
-    return 0.004 * whole < piece < 0.996 * whole
-
-
-def _side(p: Floats, q: Floats, r: Floats) -> Floats:
-    turn: Floats = (q[..., 0] - p[..., 0]) * (r[..., 1] - p[..., 1]) - (q[..., 1] - p[..., 1]) * (r[..., 0] - p[..., 0])
-    return np.sign(turn)
 
 
 def _ordered(polygon: Floats, at: dict[str, int]) -> tuple[Floats, dict[str, int]]:
@@ -317,7 +282,7 @@ def _cut(name: str, polygon: Floats, at: dict[str, int], tolerance: float) -> Ga
         stops = [f"{part}_{side}" if part in ("armpit", "shoulder") else f"sleeve_{side}_{part}" for part in names]
         edge = chain(*[stop for stop in stops if stop in at])
         points = np.concatenate([edge, polygon[[at[stops[-1]]]]])
-        return Part(f"sleeve_{side}", _pairs(points), ("outline",) * len(edge) + ("seam",))
+        return Part(f"sleeve_{side}", pairs(points), ("outline",) * len(edge) + ("seam",))
 
     right = chain("waist_right", "armpit_right")
     right_shoulder, collar = chain("shoulder_right", "neck_right"), chain("neck_right", "neck_left")
@@ -329,7 +294,7 @@ def _cut(name: str, polygon: Floats, at: dict[str, int], tolerance: float) -> Ga
     ]  # fmt: skip
     body = Part(
         "body",
-        _pairs(np.concatenate([points for points, _ in pieces])),
+        pairs(np.concatenate([points for points, _ in pieces])),
         tuple(tag for points, tag in pieces for _ in range(len(points))),
     )
     sleeves = (
@@ -339,28 +304,3 @@ def _cut(name: str, polygon: Floats, at: dict[str, int], tolerance: float) -> Ga
     if abs(body.area + sum(part.area for part in sleeves) - signed_area(polygon)) > 0.05 * body.area:
         raise WorldError("body and sleeves overlap: the shirt is crumpled")
     return Garment(Path(name).stem or name, (body, *sleeves), template="cvat")
-
-
-def simplified(chain: Floats, tolerance: float) -> Floats:
-    """Douglas-Peucker: the fewest of these points that stay within the tolerance of the chain."""
-    keep = np.zeros(len(chain), dtype=bool)
-    keep[[0, -1]] = True
-    stack = [(0, len(chain) - 1)]
-    while stack:
-        low, high = stack.pop()
-        if high - low < 2:
-            continue
-        step = chain[high] - chain[low]
-        inner = chain[low + 1 : high] - chain[low]
-        along = np.clip(inner @ step / max(float(step @ step), 1e-300), 0.0, 1.0)
-        gaps = np.linalg.norm(inner - along[:, None] * step, axis=1)
-        worst = int(np.argmax(gaps))
-        if gaps[worst] > tolerance:
-            middle = low + 1 + worst
-            keep[middle] = True
-            stack += [(low, middle), (middle, high)]
-    return chain[keep]
-
-
-def _pairs(points: Floats) -> tuple[tuple[float, float], ...]:
-    return tuple((float(x), float(y)) for x, y in points)

@@ -124,12 +124,7 @@ class LongsleeveStyle(ShirtStyle):
 
     def problem(self) -> str | None:
         middle, bend = self.sleeve_angle + self.elbow / 2, self.elbow / 2
-        inner = 0.45 * self.armhole + 0.5 * self.cuff
-        return (
-            self._shoulder_problem()
-            or self._armpit_problem(self.sleeve, middle, self.cuff, bend)
-            or self._armpit_problem(self.sleeve / 2, self.sleeve_angle, inner, bend)
-        )
+        return self._shoulder_problem() or self._armpit_problem(self.sleeve, middle, self.cuff, bend)
 
 
 @dataclass(frozen=True)
@@ -212,6 +207,10 @@ class TrousersStyle(Style):
         outer = self.inseam * math.tan(math.radians(self.splay)) + self.ankle
         if outer < 0.4 * self.waist * self.hip:
             return "the legs taper to less than the hip's width lets them: widen ankle or splay"
+        above = math.atan2(self.waist * (self.hip - 1) / 2, 0.72 * self.rise)
+        below = math.atan2(outer - self.waist * self.hip / 2, self.inseam + 0.28 * self.rise)
+        if math.degrees(above - below) < 8:
+            return "the hip is no corner: make it wider, or narrow ankle or splay"
         return None
 
 

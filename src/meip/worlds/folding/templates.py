@@ -118,9 +118,12 @@ def _longsleeve(style: Style) -> list[Part]:
     forearm = shirt.sleeve_angle + shirt.elbow
     elbow = _towards(frame.shoulder, shirt.sleeve / 2, shirt.sleeve_angle)
     wrist = _towards(elbow, shirt.sleeve / 2, forearm)
-    root = math.dist(frame.shoulder, frame.armpit)
-    inner = _across(elbow, 0.45 * root + 0.5 * shirt.cuff, shirt.sleeve_angle + shirt.elbow / 2)
-    return [_body(frame, "neck"), *_sleeves(frame, [inner, _across(wrist, shirt.cuff, forearm)], [wrist, elbow])]
+    opening = _across(wrist, shirt.cuff, forearm)
+    # The lower edge bends at its middle, by the elbow's angle, towards the upper edge.
+    (x, y), (dx, dy) = frame.armpit, (opening[0] - frame.armpit[0], opening[1] - frame.armpit[1])
+    bend = math.tan(math.radians(shirt.elbow / 2)) / 2
+    inner = (x + dx / 2 - bend * dy, y + dy / 2 + bend * dx)
+    return [_body(frame, "neck"), *_sleeves(frame, [inner, opening], [wrist, elbow])]
 
 
 def _gathered(frame: _Frame, shirt: SweaterStyle) -> list[Part]:

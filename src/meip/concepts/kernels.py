@@ -243,6 +243,11 @@ def count(a: Bits) -> Floats:
     states, rows, words = a.shape
     flat = a.reshape(states, rows * words)
     out = np.empty(states, np.float64)
+    if rows * words == 1:
+        line = a.reshape(states)
+        for s in range(states):
+            out[s] = np.int64(_ones(line[s]))
+        return out
     for s in range(states):
         total = ZERO
         for i in range(rows * words):

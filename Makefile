@@ -2,6 +2,7 @@
 # Needs Python 3.11 or newer and nothing else; uses uv where it is on PATH.
 
 VENV   := .venv
+CODE   := src tests examples
 BIN    := $(VENV)/bin
 PYTHON ?= python3
 UV     ?= $(shell command -v uv 2>/dev/null)
@@ -25,8 +26,8 @@ test: lint  ## everything that has to hold: style, types, tests
 	@$(BIN)/python -m pytest -n $(JOBS)
 
 lint: $(VENV)/.test  ## ruff and mypy only
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/mypy
 
 bench: $(VENV)/.core  ## speed of each part (PEERS=1: against the libraries it is compared with)

@@ -70,7 +70,7 @@ def shapely_fold(layers: Any, faces: NDArray[np.int64], action: Fold, scale: flo
     )
 
 
-def run(peers: bool = True, count: int = 120, repeats: int = 7) -> list[dict[str, Any]]:
+def run(peers: bool = True, count: int = 300, repeats: int = 7) -> list[dict[str, Any]]:
     """Rows: one fold at a time, the same folds in a batch, outlines, and outlines with fluents (no peer)."""
     chosen = cases(count)
     installed = peers and find_spec("shapely") is not None

@@ -154,8 +154,8 @@ class Cloth:
         self.parts = parts
         self.scale = scale  # root of the garment's area: the unit of length of everything that is learned
         self._key: bytes | None = None
-        for array in (start, xy, tag, label, maps):
-            array.flags.writeable = False
+        start.flags.writeable = xy.flags.writeable = tag.flags.writeable = False
+        label.flags.writeable = maps.flags.writeable = False
 
     @classmethod
     def flat(cls, garment: Garment) -> Cloth:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from math import inf, isfinite, nan
 from typing import Any
 
 import numpy as np
@@ -143,24 +145,35 @@ def _run(first: Any, start: Any, xy: Any, tag: Any, label: Any, maps: Any, scale
 _ONE = np.zeros(1, dtype=np.int64)
 
 
-def _frozen(values: ArrayLike) -> Any:
-    """A read-only array: compiled code is made once, for arrays that cannot be written to."""
-    array = np.asarray(values)
+@lru_cache(maxsize=1024)
+def _span(layers: int) -> NDArray[np.int64]:
+    """Where the layers of a single cloth start and end; read-only, as compiled code is made for such arrays."""
+    array = np.array([0, layers])
+    array.flags.writeable = False
+    return array
+
+
+@lru_cache(maxsize=1024)
+def _row(scale: float) -> NDArray[np.float64]:
+    array = np.array([scale])
     array.flags.writeable = False
     return array
 
 
 def fold(cloth: Cloth, action: Sequence[float]) -> Cloth:
     """The cloth after one fold; `WorldError` in words where the segment misses the cloth or ends inside it."""
-    row = np.array([action], dtype=np.float64)
-    if row.shape != (1, 4) or not np.isfinite(row).all() or row[0, 2] <= 0:
+    try:
+        x, y, r, theta = map(float, action)
+    except (TypeError, ValueError):
+        x = y = r = theta = nan
+    if not (isfinite(x) and isfinite(y) and isfinite(theta) and 0 < r < inf):
         raise WorldError(f"{action!r} is not a folding segment: expected four finite numbers (x, y, r, theta), r > 0")
-    first, scale = _frozen([0, len(cloth.label)]), _frozen([cloth.scale])
+    row = np.array(((x, y, r, theta),))
     codes, _, start, xy, tag, label, maps = _run(
-        first, cloth.start, cloth.xy, cloth.tag, cloth.label, cloth.maps, scale, _ONE, row
+        _span(len(cloth.label)), cloth.start, cloth.xy, cloth.tag, cloth.label, cloth.maps, _row(cloth.scale), _ONE, row
     )
     if codes[0] != FOLDED:
-        raise WorldError(_words(int(codes[0]), tuple(row[0].tolist())))
+        raise WorldError(_words(int(codes[0]), (x, y, r, theta)))
     return Cloth(start, xy, tag, label, maps, cloth.parts, cloth.scale)
 
 

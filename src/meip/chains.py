@@ -19,6 +19,7 @@ __all__ = [
     "Chains",
     "active_partners",
     "active_sums",
+    "combination",
     "combine",
     "demonstration_pairs",
     "first_deviation_pairs",
@@ -304,6 +305,16 @@ def _merge(values: Floats, ids: Ints, to_values: Floats, to_ids: Ints, low: int,
         else:
             to_values[k], to_ids[k] = values[b], ids[b]
             b += 1
+
+
+@kernel
+def combination(rows: Floats, factors: Floats) -> Floats:
+    """The sum of the rows, each times its factor; on one core, see `gram`."""
+    total = np.zeros(rows.shape[1])
+    for i in range(rows.shape[0]):
+        if factors[i] != 0.0:
+            _add_row(total, rows[i], factors[i])
+    return total
 
 
 @kernel

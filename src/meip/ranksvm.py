@@ -13,7 +13,7 @@ A fit carries a certificate: the distance to a feasible point of the dual proble
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ from meip.chains import (
     Chains,
     active_partners,
     active_sums,
+    combination,
     combine,
     demonstration_pairs,
     first_deviation_pairs,
@@ -97,8 +98,8 @@ def ranking_objective(
 ) -> float:
     """The value of the objective at w."""
     problem = _Problem(_features(features, chains), chains, C, margin)
-    weights = np.asarray(w, dtype=np.float64)
-    hinge, squared, _ = problem.sums(problem.features @ weights, margin)
+    weights = np.ascontiguousarray(w, dtype=np.float64)
+    hinge, squared, _ = problem.sums(combination(problem.columns, weights), margin)
     return float(0.5 * weights @ weights + C * (squared if loss == "squared_hinge" else hinge))
 
 
@@ -108,8 +109,10 @@ class _Problem:
     chains: Chains
     C: float
     margin: float
+    columns: Floats = field(init=False)  # [M, S]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", np.ascontiguousarray(self.features.T))
         if not (self.C > 0 and self.margin > 0):
             raise LearningError(f"C and margin must be above 0, got {self.C} and {self.margin}")
 
@@ -133,17 +136,17 @@ class _Point:
 
 
 def _evaluate(problem: _Problem, delta: float | None, w: Floats) -> _Point:
-    scores = problem.features @ w
+    scores = combination(problem.columns, w)
     hinge, squared, slope = problem.sums(scores, problem.margin)
     norm, C = 0.5 * float(w @ w), problem.C
     if delta is None:  # alpha_p = 2 C weight_p z_p is feasible for the dual of the squared hinge
-        pull = 2 * C * (problem.features.T @ slope)
+        pull = 2 * C * combination(problem.features, slope)
         smooth = norm + C * squared
         dual = 2 * C * problem.margin * hinge - 0.5 * float(pull @ pull) - C * squared
         return _Point(scores, smooth, w + pull, smooth, smooth - dual)
     inner_hinge, inner_squared, inner_slope = problem.sums(scores, problem.margin - delta)
     # alpha_p = C weight_p min(z_p / delta, 1) is feasible for the dual of the hinge
-    pull = (C / delta) * (problem.features.T @ (slope - inner_slope))
+    pull = (C / delta) * combination(problem.features, slope - inner_slope)
     dual = problem.margin * C * (hinge - inner_hinge) / delta - 0.5 * float(pull @ pull)
     smooth = norm + C * (squared - inner_squared) / (2 * delta)
     objective = norm + C * hinge

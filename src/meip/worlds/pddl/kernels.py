@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar, cast
-
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from meip.kernels import kernel
 
 __all__ = ["apply_general", "apply_plain", "goal_reached", "insert", "keep_conditions", "match"]
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 Reals = NDArray[np.float64]
-F = TypeVar("F", bound=Callable[..., object])
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _POSITION = np.zeros(64, dtype=np.int64)
@@ -22,12 +19,7 @@ for _i in range(64):
     _POSITION[(int(_DE_BRUIJN) << _i & 0xFFFFFFFFFFFFFFFF) >> 58] = _i
 
 
-def jit(function: F) -> F:
-    """Compile once, keep on disk; no fastmath, so that results are the same from run to run."""
-    return cast(F, njit(cache=True, nogil=True)(function))
-
-
-@jit
+@kernel
 def _passes(row: Words, action: int, test_start: Ints, test_word: Ints, test_mask: Words, test_need: Words) -> bool:
     for j in range(test_start[action], test_start[action + 1]):
         if row[test_word[j]] & test_mask[j] != test_need[j]:
@@ -35,14 +27,14 @@ def _passes(row: Words, action: int, test_start: Ints, test_word: Ints, test_mas
     return True
 
 
-@jit
+@kernel
 def _grown(buffer: Ints) -> Ints:
     larger = np.empty(2 * len(buffer), dtype=np.int64)
     larger[: len(buffer)] = buffer
     return larger
 
 
-@jit
+@kernel
 def _sort(buffer: Ints, low: int, high: int) -> None:
     """Insertion sort: the runs are short and nearly in order."""
     if high - low > 256:
@@ -57,7 +49,7 @@ def _sort(buffer: Ints, low: int, high: int) -> None:
         buffer[j + 1] = x
 
 
-@jit
+@kernel
 def match(
     states: Words,  # [K, width]
     words: int,
@@ -96,7 +88,7 @@ def match(
     return offsets, found[:n]
 
 
-@jit
+@kernel
 def apply_plain(
     states: Words,
     offsets: Ints,
@@ -119,12 +111,12 @@ def apply_plain(
     return out
 
 
-@jit
+@kernel
 def _bit(row: Words, fact: int) -> bool:
     return (row[fact >> 6] >> np.uint64(fact & 63)) & np.uint64(1) != np.uint64(0)
 
 
-@jit
+@kernel
 def _run(
     program: int, row: Words, numbers: Reals, start: Ints, operation: Ints, integer: Ints, real: Reals, stack: Reals
 ) -> float:
@@ -158,7 +150,7 @@ def _run(
     return stack[0]
 
 
-@jit
+@kernel
 def _binary(code: int, one: float, other: float) -> float:
     if code == 4:
         return one + other
@@ -180,7 +172,7 @@ def _binary(code: int, one: float, other: float) -> float:
     return 1.0 if true else 0.0
 
 
-@jit
+@kernel
 def keep_conditions(
     states: Words,
     numbers: Reals,
@@ -207,7 +199,7 @@ def keep_conditions(
     return kept_offsets, kept[:n]
 
 
-@jit
+@kernel
 def _assign(kind: int, old: float, amount: float) -> float:
     if kind == 1:
         return old + amount
@@ -220,7 +212,7 @@ def _assign(kind: int, old: float, amount: float) -> float:
     return amount
 
 
-@jit
+@kernel
 def apply_general(
     states: Words,  # [K, width]
     numbers: Reals,  # [K, F]
@@ -246,7 +238,7 @@ def apply_general(
     integer: Ints,
     real: Reals,
 ) -> None:
-    """Outcomes with conditional and numeric changes. All conditions and amounts are of the old state; deletions first."""
+    """Outcomes with conditional and numeric changes. Conditions and amounts are of the old state; deletions first."""
     stack = np.empty(len(operation) + 1, dtype=np.float64)
     one = np.uint64(1)
     for m in range(len(outcomes)):
@@ -275,7 +267,7 @@ def apply_general(
                 out_numbers[m, set_target[j]] = _assign(set_kind[j], out_numbers[m, set_target[j]], amount) + 0.0
 
 
-@jit
+@kernel
 def goal_reached(
     states: Words,
     numbers: Reals,
@@ -301,7 +293,7 @@ def goal_reached(
     return reached
 
 
-@jit
+@kernel
 def hash_row(row: Words) -> np.uint64:
     """A 64-bit mix of all words."""
     value = np.uint64(0x9E3779B97F4A7C15)
@@ -313,7 +305,7 @@ def hash_row(row: Words) -> np.uint64:
     return value ^ (value >> np.uint64(32))
 
 
-@jit
+@kernel
 def insert(
     rows: Words,  # [K, width] to be looked up
     stored: Words,  # [capacity, width] rows by id
@@ -350,7 +342,7 @@ def insert(
     return count
 
 
-@jit
+@kernel
 def rehash(stored: Words, count: int, slots: Ints) -> None:
     """Fill a larger, empty slot table."""
     mask = np.int64(len(slots) - 1)

@@ -74,8 +74,8 @@ class Instance:
         size = prod(self.shape(name))
         if size > MAX_CODES:
             raise BudgetError(
-                f"predicate {name!r} has {size:,} possible facts in problem {self.problem.name!r}; at most {MAX_CODES:,}"
-                " fit. Type its arguments more narrowly, or use fewer objects"
+                f"predicate {name!r} has {size:,} possible facts in problem {self.problem.name!r}; at most "
+                f"{MAX_CODES:,} fit. Type its arguments more narrowly, or use fewer objects"
             )
         return size
 

@@ -1,0 +1,160 @@
+"""Successors without grounding: applicable actions by joining preconditions with the facts of a state.
+
+For problems with more ground actions than fit. Actions get an id when they first apply, so ids depend on what was
+asked before; within a state they still come in the order of schemas and arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.worlds.pddl import kernels
+from meip.worlds.pddl.datalog import Relation, join
+from meip.worlds.pddl.engine import BaseEngine, Successors
+from meip.worlds.pddl.objects import Instance, Layout
+from meip.worlds.pddl.reachability import initial_relations, negative_mask, query
+from meip.worlds.pddl.schemas import Schema
+from meip.worlds.pddl.tables import ActionTable, build_table
+
+__all__ = ["LiftedEngine"]
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+MAX_ROWS = 50_000_000
+
+
+class LiftedEngine(BaseEngine):
+    """The interface of `engine.Engine`; nothing is ground before it applies."""
+
+    def __init__(self, instance: Instance, schemas: tuple[Schema, ...]) -> None:
+        super().__init__(instance, schemas, Layout.build(instance, None))
+        self._relations = initial_relations(instance)
+        self._queries = [query(instance, s.parameters, s.condition) for s in schemas]
+        self._ids: dict[tuple[int, bytes], int] = {}
+        self._bindings: list[tuple[int, Ints]] = []
+
+    def _binding(self, action: int) -> tuple[int, Ints]:
+        return self._bindings[action]
+
+    def _id(self, schema: int, row: Ints) -> int:
+        key = (schema, row.tobytes())
+        found = self._ids.setdefault(key, len(self._bindings))
+        if found == len(self._bindings):
+            self._bindings.append((schema, row))
+        return found
+
+    def action_id(self, step: Sequence[str]) -> int:
+        number, row = self._row(step)
+        fits = all(row[i] in self.instance.of_types(p.types) for i, p in enumerate(self.schemas[number].parameters))
+        return self._id(number, row) if fits else -1
+
+    def cost(self, action: int) -> float:
+        return float(self._ground_one(action).cost[0])
+
+    def _state_relations(self, row: Words) -> dict[str, Relation]:
+        """The facts of one state as rows of object numbers."""
+        layout, instance = self.layout, self.instance
+        bits = layout.unpack(row[None])[0]
+        found = dict(self._relations)
+        for name in layout.names:
+            shape = instance.shape(name)
+            start = layout.starts[name]
+            codes = np.flatnonzero(bits[start : start + len(layout.codes[name])])
+            classes = instance.words.domain.fluent(name).classes
+            axes = np.unravel_index(codes, shape) if shape else ()
+            columns = [self._members[c][axis] for c, axis in zip(classes, axes, strict=True)]
+            rows = np.stack(columns, axis=1) if columns else np.zeros((len(codes), 0), dtype=np.int64)
+            found[name] = Relation(rows)
+        return found
+
+    @cached_property
+    def _members(self) -> dict[str, Ints]:
+        number = self.instance.number
+        return {c: np.array([number[n] for n in names], dtype=np.int64) for c, names in self.instance.by_class.items()}
+
+    def _matches(self, row: Words) -> list[Ints]:
+        """For each schema the sorted bindings whose literals hold in one state."""
+        relations = self._state_relations(row)
+        bits = self.layout.unpack(row[None])[0]
+        found = []
+        for schema, wanted in zip(self.schemas, self._queries, strict=True):
+            ranges = [(0, len(relations[p.name].rows)) for p in wanted.patterns]
+            bound = join(wanted, relations, ranges, len(self.instance.names), MAX_ROWS)
+            rows = np.zeros((0, len(schema.parameters)), dtype=np.int64)
+            if bound is not None:
+                columns = [bound[p.name] for p in schema.parameters]
+                rows = np.stack(columns, axis=1) if columns else np.zeros((1, 0), dtype=np.int64)
+                for atom in schema.condition.negative:
+                    named = {p.name: rows[:, i] for i, p in enumerate(schema.parameters)}
+                    rows = rows[negative_mask(self.instance, atom, named, self._holds(atom.name, bits))]
+                rows = rows[np.lexsort(rows.T[::-1])] if rows.shape[1] else rows[:1]
+            found.append(rows)
+        return found
+
+    def _holds(self, name: str, bits: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        if name in self.grounder.static:
+            return self.grounder.static[name]
+        start = self.layout.starts[name]
+        return bits[start : start + len(self.layout.codes[name])]
+
+    def _ground(self, bindings: Sequence[Ints]) -> ActionTable:
+        return build_table(self.grounder, self.schemas, tuple(bindings), self.programs)
+
+    def _ground_one(self, action: int) -> ActionTable:
+        schema, row = self._bindings[action]
+        none = [np.zeros((0, len(s.parameters)), dtype=np.int64) for s in self.schemas]
+        return self._ground([*none[:schema], row[None], *none[schema + 1 :]])
+
+    def _applicable(self, row: Words) -> tuple[ActionTable, Ints]:
+        """The table of the actions whose literals hold, and which of them apply."""
+        table = self._ground(self._matches(row))
+        positions = np.arange(table.actions, dtype=np.int64)
+        if table.has_conditions:
+            rows = row[None]
+            offsets = np.array([0, table.actions], dtype=np.int64)
+            _, positions = kernels.keep_conditions(
+                rows, self.numbers(rows), offsets, positions, table.condition, *table.programs
+            )
+        return table, positions
+
+    def _intern(self, table: ActionTable, positions: Ints) -> Ints:
+        first = np.searchsorted(table.schema, np.arange(len(self.schemas)))
+        schemas = table.schema[positions]
+        return np.array(
+            [self._id(int(s), table.arguments[s][p - first[s]]) for s, p in zip(schemas, positions, strict=True)],
+            dtype=np.int64,
+        )
+
+    def applicable_batch(self, states: Words) -> tuple[Ints, Ints]:
+        parts = [self._intern(*self._applicable(row)) for row in self.rows(states)]
+        offsets = np.cumsum([0, *(len(p) for p in parts)]).astype(np.int64)
+        return offsets, np.concatenate([*parts, np.zeros(0, dtype=np.int64)])
+
+    def successors(self, states: Words) -> Successors:
+        offsets, actions, results, probabilities = [0], [], [], []
+        for row in self.rows(states):
+            table, positions = self._applicable(row)
+            whole = np.array([0, len(positions)], dtype=np.int64)
+            _, repeated, out, chances = self._expand(table, row[None], whole, positions)
+            ids = self._intern(table, positions)
+            actions.append(ids[np.searchsorted(positions, repeated)])
+            results.append(out)
+            probabilities.append(chances)
+            offsets.append(offsets[-1] + len(out))
+        return Successors(
+            np.array(offsets, dtype=np.int64),
+            np.concatenate([*actions, np.zeros(0, dtype=np.int64)]),
+            np.concatenate([*results, np.zeros((0, self.width), dtype=np.uint64)]),
+            np.concatenate([*probabilities, np.zeros(0)]),
+        )
+
+    def results(self, state: Words, action: int) -> tuple[NDArray[np.float64], Words]:
+        table = self._ground_one(action)
+        rows = self.rows(state)
+        one = np.arange(min(1, table.actions), dtype=np.int64)
+        _, _, states, probabilities = self._expand(table, rows, np.array([0, len(one)]), one)
+        return probabilities, states

@@ -1,1 +1,21 @@
-"""PDDL worlds."""
+"""PDDL worlds: any PDDL problem is a World, and any plan file a demonstration.
+
+syntax, tokens, expressions, reader, writer, plans    files -> a small tree, and back
+vocabulary, objects                                   the tree -> our Domain, objects and facts as numbers
+schemas, datalog, reachability, programs, tables      lifted actions -> ground actions as arrays
+kernels, engine, lifted, states                       successors of packed states, states as integers
+world                                                 PddlWorld
+"""
+
+from meip.worlds.pddl.reader import parse_domain, parse_problem, read_domain
+from meip.worlds.pddl.world import PddlWorld, load_domain, read_problem, shipped_domains
+
+__all__ = [
+    "PddlWorld",
+    "load_domain",
+    "parse_domain",
+    "parse_problem",
+    "read_domain",
+    "read_problem",
+    "shipped_domains",
+]

@@ -55,6 +55,7 @@ class BaseEngine(ABC):
         self.grounder = Grounder(instance, layout)
         self.programs = Programs()
         self._goal_tests, self._goal_program = self._compile_goal()
+        self._goal_arrays = self.programs.arrays()
 
     @property
     def width(self) -> int:
@@ -97,8 +98,10 @@ class BaseEngine(ABC):
     def reached(self, states: Words) -> NDArray[np.bool_]:
         """[K] does the goal hold?"""
         rows = self.rows(states)
+        word, mask, need = self._goal_tests
+        start, operation, integer, real = self._goal_arrays
         return kernels.goal_reached(
-            rows, self.numbers(rows), *self._goal_tests, self._goal_program, *self.programs.arrays()
+            rows, self.numbers(rows), word, mask, need, self._goal_program, start, operation, integer, real
         )
 
     def unmet(self, states: Words) -> Ints:

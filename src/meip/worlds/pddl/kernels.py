@@ -7,7 +7,16 @@ from numpy.typing import NDArray
 
 from meip.kernels import kernel
 
-__all__ = ["apply_general", "apply_plain", "goal_reached", "insert", "keep_conditions", "match"]
+__all__ = [
+    "apply_general",
+    "apply_plain",
+    "goal_reached",
+    "hash_row",
+    "insert",
+    "keep_conditions",
+    "match",
+    "rehash",
+]
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -113,7 +122,7 @@ def apply_plain(
 
 @kernel
 def _bit(row: Words, fact: int) -> bool:
-    return (row[fact >> 6] >> np.uint64(fact & 63)) & np.uint64(1) != np.uint64(0)
+    return bool((row[fact >> 6] >> np.uint64(fact & 63)) & np.uint64(1) != np.uint64(0))
 
 
 @kernel
@@ -147,7 +156,7 @@ def _run(
         else:
             top -= 1
             stack[top] = _binary(code, stack[top], stack[top + 1])
-    return stack[0]
+    return float(stack[0])
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -27,7 +27,7 @@ from meip.worlds.pddl.syntax import (
     Variable,
 )
 
-__all__ = ["Fact", "Ground", "Grounder", "Joined", "Programs", "join", "static_tables"]
+__all__ = ["Computed", "Fact", "Ground", "Grounder", "Joined", "Programs", "join", "static_tables"]
 
 CONST, FACT, NOT_FACT, VALUE, ADD, SUB, MUL, DIV, NEG, LT, LE, EQ, GE, GT, AND, OR, NOT = range(17)
 _OPERATORS = {"+": ADD, "-": SUB, "*": MUL, "/": DIV, "<": LT, "<=": LE, "=": EQ, ">=": GE, ">": GT}
@@ -178,7 +178,7 @@ def _negated(ground: Ground) -> Ground:
     return join(not ground.all, [_negated(p) for p in ground.parts])
 
 
-def join(every: bool, parts: list[Ground]) -> Ground:
+def join(every: bool, parts: Sequence[Ground]) -> Ground:
     """All (or any) of the parts, simplified."""
     kept: dict[Ground, None] = {}
     for part in parts:

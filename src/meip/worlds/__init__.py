@@ -25,6 +25,7 @@ __all__ = ["load_problem", "problem_document", "problem_schema", "resolve_world"
 BUILT_IN = {
     "didactic": "meip.worlds.didactic:Didactic",
     "folding": "meip.worlds.folding.world:Folding",
+    "pddl": "meip.worlds.pddl:PddlWorld",
     "ritual": "meip.worlds.ritual:Ritual",
 }
 GROUP = "meip.worlds"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -86,7 +87,7 @@ def _spanner(random: Random, spanners: int = 4, nuts: int = 2, places: int = 4) 
     road = ["shed", *_names("road", places), "gate"]
     tools, bolts = _names("s", spanners), _names("n", nuts)
     facts: list[Fact] = [("at", "bob", "shed")]
-    facts += [("road", one, other) for one, other in zip(road, road[1:], strict=False)]
+    facts += [("road", one, other) for one, other in pairwise(road)]
     for t in tools:
         facts += [("at", t, _pick(random, road[1:-1])), ("fresh", t)]
     for n in bolts:
@@ -119,7 +120,7 @@ def _stacked(towers: list[list[str]]) -> list[Fact]:
     facts: list[Fact] = []
     for tower in towers:
         facts.append(("on-table", tower[0]))
-        facts += [("on", above, below) for below, above in zip(tower, tower[1:], strict=False)]
+        facts += [("on", above, below) for below, above in pairwise(tower)]
     return facts
 
 

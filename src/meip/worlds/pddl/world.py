@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -68,37 +68,48 @@ class PddlWorld(World):
 
     kind: ClassVar[str] = "pddl"
 
-    domain_pddl: str
+    domain_pddl: str = "blocksworld"
     """The name of a shipped domain, PDDL text, or the path of a .pddl file."""
     problem_pddl: str = ""
-    """PDDL text or the path of a .pddl file."""
+    """PDDL text or the path of a .pddl file; empty: a generated problem of a shipped domain."""
     generate: dict[str, int] | None = None
-    """Instead of a problem: the size parameters of the shipped domain's generator."""
+    """The size parameters of the generator; those not named have their defaults."""
     seed: int = 0
     """Of the generator."""
-    horizon: int = 100_000
+    horizon: int = 10_000
     """The longest plan, counted in states."""
-    file: DomainFile = field(init=False, repr=False)
-    problem: ProblemFile = field(init=False, repr=False)
-    _cache: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.horizon < 1:
             raise DomainError(f"horizon counts states, so it is at least 1, got {self.horizon}")
-        if bool(self.problem_pddl) == (self.generate is not None):
-            raise DocumentError("a PDDL world takes either problem_pddl or generate, and one of them")
+        if self.problem_pddl and self.generate is not None:
+            raise DocumentError("a PDDL world takes problem_pddl or generate, not both")
+        _ = self.problem  # read at once, so that errors come early
+
+    @cached_property
+    def file(self) -> DomainFile:
+        """The domain, as it was read."""
         text, name = _source(self.domain_pddl, "domain_pddl")
-        object.__setattr__(self, "file", parse_domain(text, name))
-        if self.generate is not None:
+        return parse_domain(text, name)
+
+    @cached_property
+    def problem(self) -> ProblemFile:
+        """The problem, as it was read or generated."""
+        if self.problem_pddl:
+            text, name = _source(self.problem_pddl, "problem_pddl")
+        else:
             from meip.worlds.pddl.generators import generate
 
-            text, name = generate(self.domain_pddl, self.seed, **self.generate), f"generated {self.domain_pddl} problem"
-        else:
-            text, name = _source(self.problem_pddl, "problem_pddl")
-        object.__setattr__(self, "problem", parse_problem(text, self.file, name))
+            text = generate(self.domain_pddl, self.seed, **(self.generate or {}))
+            name = f"generated {self.domain_pddl} problem"
+        return parse_problem(text, self.file, name)
+
+    @cached_property
+    def _cache(self) -> dict[str, Any]:
+        return {}
 
     @classmethod
-    def of(cls, domain: DomainFile, problem: ProblemFile, horizon: int = 100_000) -> PddlWorld:
+    def of(cls, domain: DomainFile, problem: ProblemFile, horizon: int = 10_000) -> PddlWorld:
         """The world of files that were already read."""
         return cls(domain_text(domain), problem_text(problem), horizon=horizon)
 

@@ -22,6 +22,8 @@ DOCUMENT_MODULES = (
     "meip.results",
     "meip.utility",
     "meip.worlds.folding.cloth",
+    "meip.worlds.folding.parse_graph",
+    "meip.worlds.folding.proposal",
 )
 
 

@@ -14,7 +14,7 @@ from meip.worlds.folding.canvas import load_cv2
 from meip.worlds.folding.cloth import Floats, signed_area
 from meip.worlds.folding.planar import chord_inside, crossings_with_line, inserted, piece, point_at, turns
 
-__all__ = ["Split", "split_outline"]
+__all__ = ["Split", "split_outline", "symmetry_axis"]
 
 ARMPIT = -35.0
 """An armpit or the foot of a hood turns at least this much; an elbow or a wrinkle does not."""

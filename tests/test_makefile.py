@@ -16,7 +16,9 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is no
 def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     shutil.copy(ROOT / "Makefile", folder)
     shutil.copy(ROOT / "pyproject.toml", folder)
-    return subprocess.run(["make", "UV=", *arguments], cwd=folder, capture_output=True, text=True)
+    return subprocess.run(
+        ["make", "--no-print-directory", "UV=", *arguments], cwd=folder, capture_output=True, text=True
+    )
 
 
 def fake_python(folder: Path, script: str) -> str:

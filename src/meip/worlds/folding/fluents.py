@@ -20,6 +20,7 @@ garments). Lengths are divided by the root of the garment's area, areas by the a
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -274,15 +275,17 @@ def _blocks(
     groups: NDArray[np.int64], counts: NDArray[np.int64], order: NDArray[np.int64], flat: dict[str, NDArray[Any]]
 ) -> list[FactBlock]:
     """Cut the flat tables into one block per group; the tables are views."""
-    blocks, row, at = [], 0, dict.fromkeys(flat, 0)
+    blocks, row = [], 0
+    columns = [(name, values, DOMAIN.fluent(name).classes) for name, values in flat.items()]
+    at = [0] * len(columns)
     for (p, e, v), count in zip(groups.tolist(), counts.tolist(), strict=True):
         sizes = {"cloth": 1, "polygon": p, "edge": e, "vertex": v}
         tables: dict[str, NDArray[Any]] = {}
-        for name, values in flat.items():
-            shape = (count, *(sizes[c] for c in DOMAIN.fluent(name).classes))
-            length = int(np.prod(shape))
-            tables[name] = values[at[name] : at[name] + length].reshape(shape)
-            at[name] += length
+        for k, (name, values, classes) in enumerate(columns):
+            shape = (count, *[sizes[c] for c in classes])
+            end = at[k] + prod(shape)
+            tables[name] = values[at[k] : end].reshape(shape)
+            at[k] = end
         blocks.append(FactBlock(order[row : row + count], sizes, tables))
         row += count
     return blocks

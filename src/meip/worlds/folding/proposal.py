@@ -8,12 +8,11 @@ box. A proposal without exemplars is the grid alone: the baseline of random fold
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from meip.documents import document
 from meip.errors import WorldError
@@ -28,6 +27,7 @@ Four = tuple[float, float, float, float]
 LONGER = (1.3, 1.7)  # a segment that ends inside the cloth is tried again this much longer
 BESIDE = 0.35  # a fold whose centre is this near a seam (times the scale) ..
 ALONG = np.radians(40.0)  # .. and at less than this angle to it is remembered relative to it as well
+ROUNDS = 4  # of sampling, while there are too few legal folds
 CENTRES, ANGLES, LENGTHS = 15, 12, (0.25, 0.5, 1.0, 2.0)  # of the grid: per side, per half turn, in units of the scale
 
 
@@ -128,7 +128,9 @@ class Proposal:
             count = int(by_seam.sum())
             chosen = np.array(self.seams)[rng.integers(len(self.seams), size=count)]
             which = rng.integers(len(frames), size=count)
-            found[by_seam] = np.stack([frames[w].to_table(c[None])[0] for w, c in zip(which, chosen, strict=True)])
+            rows = np.flatnonzero(by_seam)
+            for k, frame in enumerate(frames):
+                found[rows[which == k]] = frame.to_table(chosen[which == k])
         near = ~free
         count = int(near.sum())
         found[near, :2] += rng.normal(0.0, self.spread * cloth.scale, (count, 2))
@@ -176,24 +178,30 @@ def learn_proposal(
 
 def propose(cloth: Cloth, proposal: Proposal, n: int, rng: np.random.Generator) -> list[tuple[Fold, Cloth]]:
     """Up to n legal folds with different results, and what they result in."""
-    actions = proposal.sample(cloth, 2 * n, rng)
+    found: dict[Cloth, Fold] = {}
+    for _ in range(ROUNDS):
+        for action, after in _legal(cloth, proposal.sample(cloth, n, rng)):
+            found.setdefault(after, action)
+            if len(found) == n:
+                return [(action, after) for after, action in found.items()]
+    return [(action, after) for after, action in found.items()]
+
+
+def _legal(cloth: Cloth, actions: Floats) -> Iterator[tuple[Fold, Cloth]]:
+    """The folds that can be made, in order; a segment that ends inside the cloth is made longer."""
     codes, after = fold_many(cloth, actions)
-    results: dict[int, Cloth] = {int(k): after[int(k)] for k in np.flatnonzero(codes == FOLDED)}
-    short: NDArray[np.int64] = np.flatnonzero(codes == ENDS_INSIDE)
+    results = {int(k): (after, int(k)) for k in np.flatnonzero(codes == FOLDED)}
+    short = np.flatnonzero(codes == ENDS_INSIDE)
     for factor in LONGER:
         if len(short) == 0:
             break
         longer = actions[short] * [1.0, 1.0, factor, 1.0]
         codes, after = fold_many(cloth, longer)
-        for k in np.flatnonzero(codes == FOLDED):
+        for k in np.flatnonzero(codes == FOLDED).tolist():
             actions[short[k]] = longer[k]
-            results[int(short[k])] = after[int(k)]
+            results[int(short[k])] = (after, k)
         short = short[codes == ENDS_INSIDE]
-    found: dict[Cloth, Fold] = {}
     for row in sorted(results):
-        if results[row] not in found:
-            x, y, r, theta = actions[row].tolist()
-            found[results[row]] = (x, y, r, theta)
-            if len(found) == n:
-                break
-    return [(action, after) for after, action in found.items()]
+        x, y, r, theta = actions[row].tolist()
+        cloths, k = results[row]
+        yield (x, y, r, theta), cloths[k]

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from meip.cli import bench, concepts, files, look  # noqa: F401  (importing a module adds its commands)
+from meip.cli import bench, concepts, files, fold, look  # noqa: F401  (importing a module adds its commands)
 from meip.cli.app import app
 from meip.errors import MeipError
 

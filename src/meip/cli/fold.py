@@ -1,8 +1,57 @@
-"""``meip fold``: the commands of the folding world, mounted."""
+"""``meip fold``: the commands of the folding world, mounted, and demonstrations of folding."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from meip.cli.app import app
+from meip.errors import MeipError
 from meip.worlds.folding.cli import fold_app
 
+__all__ = ["demonstrate"]
+
 app.add_typer(fold_app, name="fold")
+
+
+@fold_app.command()
+def demonstrate(
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="JSON Lines file to append to.")],
+    templates: Annotated[
+        list[str] | None, typer.Option("--template", help="Kind of garment, once or more; default: shirts.")
+    ] = None,
+    garment: Annotated[
+        Path | None, typer.Option("--garment", metavar="FILE", help="Fold this garment document instead.")
+    ] = None,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many demonstrations.")] = 15,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Which proportions and noise.")] = 0,
+) -> None:
+    """Make demonstrations with the scripted demonstrator: sleeves, then in half, with a person's noise.
+
+    \b
+    Examples:
+      meip fold demonstrate -o demos.jsonl
+      meip fold demonstrate -o demos.jsonl --template hoodie --count 5 --seed 1
+    """
+    import numpy as np
+
+    from meip import documents
+    from meip.demonstrations import append_demonstration
+    from meip.errors import did_you_mean
+    from meip.worlds.folding import demonstrate as scripted
+    from meip.worlds.folding.garments import TEMPLATES
+
+    rng = np.random.default_rng(seed)
+    for name in templates or ():
+        if name not in TEMPLATES:
+            raise MeipError(f"no garment template {name!r}; {did_you_mean(name, TEMPLATES)}")
+    if garment is not None:
+        found = documents.read(garment, "garment")
+        shown = [scripted.demonstrate(found, rng) for _ in range(count)]
+    else:
+        shown = scripted.random_demonstrations(count, rng, tuple(templates or ("tshirt", "longsleeve")))
+    for one in shown:
+        append_demonstration(output, one)
+    typer.echo(f"{output}: {len(shown)} scripted demonstrations added")

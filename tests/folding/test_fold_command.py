@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from meip import documents
+from meip.cli import main
+from meip.demonstrations import read_demonstrations
+from meip.worlds.folding.garments import garment
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["fold", "demonstrate", *arguments])
+    return int(ended.value.code or 0)
+
+
+def test_demonstrations_are_made_and_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    assert run("-o", str(one), "--template", "sweater", "-n", "2", "--seed", "4") == 0
+    assert run("-o", str(two), "--template", "sweater", "-n", "2", "--seed", "4") == 0
+    assert one.read_bytes() == two.read_bytes()
+    shown = read_demonstrations(one)
+    assert [d.problem["garment"]["template"] for d in shown] == ["sweater", "sweater"]
+    assert all("scripted" in d.by for d in shown)
+
+
+def test_a_garment_document_can_be_demonstrated(tmp_path: Path) -> None:
+    documents.write(tmp_path / "mine.json", garment("hoodie", name="mine"))
+    assert run("-o", str(tmp_path / "d.jsonl"), "--garment", str(tmp_path / "mine.json"), "-n", "1") == 0
+    assert read_demonstrations(tmp_path / "d.jsonl")[0].problem["garment"]["name"] == "mine"
+
+
+def test_an_unknown_template_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("-o", str(tmp_path / "d.jsonl"), "--template", "tshirts") == 2
+    assert "did you mean 'tshirt'" in capsys.readouterr().err

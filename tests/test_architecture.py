@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("domain", "world", "problems", "check", "graph", "demonstrations"),
     ("concepts",),
     ("chains", "ordering", "utility"),
-    ("tree", "plans", "search", "pool"),
+    ("grouping", "ranking", "tree", "plans", "search", "pool"),
     ("training", "likelihood", "ranksvm", "learner", "pursuit", "baselines"),
     ("task", "evaluation"),
     ("worlds", "experiments"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +131,7 @@ class Pool:
     def _log_base(self, states: tuple[int, ...]) -> float:
         """log P0 of a sequence of states; -inf where a step is not among the world's listed actions."""
         total = 0.0
-        for state, following in zip(states[:-1], states[1:], strict=True):
+        for state, following in pairwise(states):
             numbers = self.graph.action_numbers(state)
             mass = sum(p for n in numbers for p, s in self.graph.outcomes(n) if s == following)
             if mass <= 0:

@@ -26,7 +26,7 @@ class GraphColumns:
     def __init__(self, graph: StateGraph) -> None:
         self.graph = graph
         self._columns: dict[Concept, tuple[Values, Mask]] = {}
-        self._denotations: dict[int, Denotation] = {}  # first state -> evaluator of the states from there on
+        self._denotation_of: tuple[int, int, Denotation] | None = None  # first state, last, evaluator
 
     def matrix(self, concepts: Sequence[Concept]) -> tuple[Values, Mask]:
         """Values and missing marks [S, K] for every state seen so far."""
@@ -46,7 +46,7 @@ class GraphColumns:
     def forget(self) -> None:
         """Let go of all columns, to save memory."""
         self._columns.clear()
-        self._denotations.clear()
+        self._denotation_of = None
 
     def _extend(self, known: int, concepts: Sequence[Concept]) -> None:
         values, missing = self._denotation(known).matrix(concepts)
@@ -60,10 +60,9 @@ class GraphColumns:
     def _denotation(self, known: int) -> Denotation:
         """An evaluator for the states from `known` on, with the initial state before them."""
         size = len(self.graph)
-        found = self._denotations.get(known)
-        if found is None or found.size != size - known + 1:
+        if self._denotation_of is None or self._denotation_of[:2] != (known, size):
             numbers = [int(self.graph.initial[0]), *range(known, size)]
             blocks = self.graph.facts(numbers)
             found = Denotation(self.graph.world.domain, blocks, initial=np.zeros(len(numbers), np.int64))
-            self._denotations = {known: found}
-        return found
+            self._denotation_of = (known, size, found)
+        return self._denotation_of[2]

@@ -117,6 +117,11 @@ class Likelihood:
         value, gradient, _ = self.compress(features).evaluate(np.asarray(weights, dtype=np.float64))
         return value, gradient
 
+    def slopes(self, features: Floats, weights: Floats) -> Floats:
+        """dJ/dg of every row at these weights: a new feature f would have the gradient f . slopes at weight 0."""
+        problem = _Compressed(features, self._groups, self._intended, self.options, merge=False)
+        return problem.slopes(np.asarray(weights, dtype=np.float64))
+
     def compress(self, features: Floats) -> _Compressed:
         """The same objective on the distinct rows of the features."""
         return _Compressed(features, self._groups, self._intended, self.options)
@@ -128,22 +133,39 @@ class Likelihood:
 class _Compressed:
     """The objective on merged states and plans."""
 
-    def __init__(self, features: Floats, groups: _Groups, intended: Sequence[Ints], options: LikelihoodOptions) -> None:
+    def __init__(
+        self,
+        features: Floats,
+        groups: _Groups,
+        intended: Sequence[Ints],
+        options: LikelihoodOptions,
+        *,
+        merge: bool = True,
+    ) -> None:
         self.options = options
-        code, representatives = group_rows(features)
-        self.features = np.ascontiguousarray(features[representatives])
-        self.groups = _merged(groups, code)
+        self.features, self.groups, code = features, groups, np.arange(len(features))
+        if merge:
+            code, representatives = group_rows(features)
+            self.features = np.ascontiguousarray(features[representatives])
+            self.groups = _merged(groups, code)
         self.pair_later, self.pair_earlier, self.pair_count = _differing_pairs([code[rows] for rows in intended])
 
     def evaluate(self, w: Floats) -> tuple[float, Floats, Floats]:
         """J, its gradient, and the log-sum-exp of each group."""
+        value, slope, logs = self._by_state(self.features @ w)
+        value -= 0.5 * self.options.alpha * float(w @ w)
+        return value, self.features.T @ slope - self.options.alpha * w, logs
+
+    def slopes(self, w: Floats) -> Floats:
+        return self._by_state(self.features @ w)[1]
+
+    def _by_state(self, g: Floats) -> tuple[float, Floats, Floats]:
+        """J without its penalty on w, the derivative by the g of each state, and the log-sum-exps."""
         o, p = self.options, self.groups
-        g = self.features @ w
         slope = np.zeros_like(g)
         logs = np.zeros(len(p.coefficient))
-        spread = float(np.ptp(g)) if len(g) else 0.0
-        direct = spread > SAFE_SPREAD
-        scaled = g if direct else np.exp(2.0 * (g - g.max()))
+        direct = bool(len(g)) and float(np.ptp(g)) > SAFE_SPREAD
+        scaled = g if direct or not len(g) else np.exp(2.0 * (g - g.max()))
         value = _log_sums(
             p.plans, p.lengths, p.log_weight, p.first, p.coefficient, p.form, scaled, direct, o.strength, slope, logs
         )
@@ -151,8 +173,7 @@ class _Compressed:
         value -= 0.5 * o.hinge * float(self.pair_count @ short**2)
         pull = o.hinge * self.pair_count * short
         slope += np.bincount(self.pair_later, pull, len(g)) - np.bincount(self.pair_earlier, pull, len(g))
-        value -= 0.5 * o.alpha * float(w @ w)
-        return value, self.features.T @ slope - o.alpha * w, logs
+        return value, slope, logs
 
     def negative(self, w: Floats) -> tuple[float, Floats]:
         value, gradient, _ = self.evaluate(w)

@@ -29,6 +29,7 @@ CHANCE_RULES = {"expectation": 0, "posterior": 1, "probability": 2}
 METHODS = ("auto", "exact", "mcts", "beam", "greedy")
 SOFT_SCALE = 2.0  # mean of tanh(2 * difference): tau with a soft tie-break
 EXACT_HISTORIES = 200_000
+COUNTING_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -105,21 +106,33 @@ def search(
 ) -> SearchResult:
     """Plan from a history (default: the first initial state) to the horizon (default: the world's).
 
-    "auto" is exact where the histories can be listed, else tree search.
+    "auto" is exact where the histories can be listed, else the better of tree search and beam search.
     """
     options, limits = options or Options(), limits or Limits()
     past = [int(graph.initial[0])] if history is None else [int(s) for s in history]
     length = max(graph.horizon if horizon is None else horizon, len(past))
     if method not in METHODS:
         raise LearningError(f"search method {method!r}: {did_you_mean(method, METHODS)}")
+    method_now: str = method
     if method == "auto":
         budget = min(EXACT_HISTORIES, limits.nodes)
-        small = history_count(graph, past[-1], length - len(past) + 1, budget) <= budget
-        method = "exact" if small else "mcts"
+        small = history_count(graph, past[-1], length - len(past) + 1, budget, COUNTING_SECONDS) <= budget
+        method_now = "exact" if small else "both"
     begun = time.monotonic()
-    run = {"exact": _exact, "mcts": _tree_search, "beam": _beam, "greedy": _greedy}[method]
-    found = run(graph, ranking, past, length, options, limits, seed)
-    return _replace(found, seconds=time.monotonic() - begun, method=method)
+    arguments = (graph, ranking, past, length, options, limits, seed)
+    if method_now == "both":
+        found = max((_replace(_tree_search(*arguments), method="mcts"), _replace(_beam(*arguments), method="beam")),
+                    key=lambda result: _tau_of(result, ranking(graph), options))  # fmt: skip
+    else:
+        run = {"exact": _exact, "mcts": _tree_search, "beam": _beam, "greedy": _greedy}[method_now]
+        found = _replace(run(*arguments), method=method_now)
+    return _replace(found, seconds=time.monotonic() - begun)
+
+
+def _tau_of(result: SearchResult, g: NDArray[np.float64], options: Options) -> float:
+    """What the shown plan is worth if chance is kind: for comparing methods."""
+    soft, sign = _history_sums(g, result.states, options.scale)
+    return options.worth(soft, sign, len(result.states), len(result.states))
 
 
 def _replace(result: SearchResult, **changes: Any) -> SearchResult:

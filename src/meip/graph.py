@@ -189,6 +189,8 @@ class StateGraph:
         return sum(part.nbytes for part in self.arrays())
 
     def _distribution(self, pairs: Sequence[tuple[float, State]], where: str) -> list[tuple[float, int]]:
+        if len(pairs) == 1 and pairs[0][0] == 1.0:  # the usual case, quickly
+            return [(1.0, self.intern(pairs[0][1]))]
         merged: dict[int, float] = {}
         for probability, state in pairs:
             if not probability >= 0:

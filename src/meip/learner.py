@@ -86,6 +86,7 @@ class Study:
                 for state in shown.intended[:-1]:
                     training.graphs[case.graph].expand(state)
         self._objective: Likelihood | None = None
+        _ = self.objective  # every state of interest gets its row
         self._generated: list[list[tuple[int, ...]]] = [[] for _ in training.cases]
 
     @property
@@ -121,7 +122,7 @@ class Study:
         return Trial(with_weights(terms, found.weights), found, taus)
 
     def ranking(self, utility: Utility) -> UtilityRanking:
-        return UtilityRanking([utility], self.training.columns)
+        return UtilityRanking([utility])
 
     def grow(self, utility: Utility) -> None:
         """Add samples of the current model to the pools (and to the plans that the Ranking SVM has generated)."""
@@ -131,6 +132,7 @@ class Study:
         if self.options.objective != "likelihood":
             self._generate(ranking)
         self._objective = None
+        _ = self.objective
 
     def effective_sizes(self, utility: Utility) -> tuple[float, ...]:
         """How many samples each pool is worth under a utility."""
@@ -148,10 +150,9 @@ class Study:
     def _fit_svm(self, matrix: Floats) -> Fit:
         """The paper's Ranking SVM, on pairs within a case: its working form, or its labels as printed."""
         chains = []
-        offsets = self.training.offsets
         for case, generated in zip(self.training.cases, self._generated, strict=True):
-            shown = _padded([s.intended for s in case.shown], int(offsets[case.graph]))
-            made = _padded(generated, int(offsets[case.graph]))
+            shown = self._as_rows(case.graph, [s.intended for s in case.shown])
+            made = self._as_rows(case.graph, generated)
             if self.options.objective == "svm-literal":
                 chains.append(literal_pairs(*shown, *made))
             else:
@@ -163,13 +164,11 @@ class Study:
         found = fit_ranking(matrix, combine(*chains), margin=SVM_MARGIN)
         return Fit(found.w, -found.objective, (), found.converged, found.iterations)
 
-
-def _padded(plans: Sequence[tuple[int, ...]], offset: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    width = max((len(p) for p in plans), default=1)
-    rows = np.full((len(plans), width), -1, np.int64)
-    for row, plan in zip(rows, plans, strict=True):
-        row[: len(plan)] = np.array(plan) + offset
-    return rows, np.array([len(p) for p in plans], np.int64)
+    def _as_rows(self, graph: int, plans: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        states = np.full((len(plans), max((len(p) for p in plans), default=1)), -1, np.int64)
+        for row, plan in zip(states, plans, strict=True):
+            row[: len(plan)] = plan
+        return self.training.rows(graph, states), np.array([len(p) for p in plans], np.int64)
 
 
 @dataclass(frozen=True)
@@ -228,7 +227,7 @@ class Learner(Estimator):
         """Mean sign-tau of other demonstrations under the learned utility."""
         self._check_fitted("utility_")
         training = TrainingSet(episodes)
-        ranking = UtilityRanking([self.utility_], training.columns)
+        ranking = UtilityRanking([self.utility_])
         taus = [
             kendall_tau(ranking(training.graphs[case.graph])[list(shown.intended), 0]) for case, shown in training.shown
         ]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ __all__ = ["Fit", "Likelihood", "LikelihoodOptions"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 PLAN, STEP = 0, 1
+MOST_ITERATIONS = 1000
 SAFE_SPREAD = 150.0  # beyond this spread of g, exp(2 g) is not used for tanh
 
 
@@ -81,36 +82,36 @@ class Likelihood:
         self.options = options or LikelihoodOptions()
         parts: list[tuple[Ints, Ints, Floats, float, int]] = []
         self._case_group: list[int] = []
-        offsets = training.offsets
+        for number, case in enumerate(training.cases):  # first every state gets its row, then rows are fixed
+            if pools is not None:
+                training.track(case.graph, pools[number].plans.states)
+            for shown in case.shown:
+                training.track(case.graph, np.concatenate([np.array(plan, np.int64) for plan in shown.plans]))
+            if self.options.steps:
+                _track_steps(training, case)
         for number, case in enumerate(training.cases):
-            offset = int(offsets[case.graph])
             if pools is not None and self.options.plans:
                 pool = pools[number]
                 self._case_group.append(len(parts))
                 size = -self.options.plans * len(case.shown)
-                parts.append((pool.plans.states + offset, pool.plans.lengths, pool.log_weight, size, PLAN))
-                parts += [(*_as_arrays(s, offset), self.options.plans, PLAN) for s in case.shown]
+                parts.append(
+                    (training.rows(case.graph, pool.plans.states), pool.plans.lengths, pool.log_weight, size, PLAN)
+                )
+                for shown in case.shown:
+                    states, lengths, shares = _as_arrays(shown)
+                    parts.append((training.rows(case.graph, states), lengths, shares, self.options.plans, PLAN))
             if self.options.steps:
-                parts += _steps(training, case, offset, self.options.steps)
+                parts += _steps(training, case, self.options.steps)
         self._groups = _assemble(parts)
         self._intended = training.demonstrated_rows()
 
-    def fit(self, features: Floats, start: Floats | None = None, *, tolerance: float = 1e-7) -> Fit:
-        """Maximise J by L-BFGS, from w = 0 unless told otherwise."""
-        from scipy.optimize import minimize
-
+    def fit(self, features: Floats, start: Floats | None = None, *, tolerance: float = 1e-5) -> Fit:
+        """Maximise J by BFGS, from w = 0 unless told otherwise; `tolerance` is the largest slope left over."""
         problem = self.compress(features)
-        size = features.shape[1]
-        w0 = np.zeros(size) if start is None else np.asarray(start, dtype=np.float64)
-        if size == 0:
-            value, _, logs = problem.evaluate(w0)
-            return Fit(w0, value, self._log_z(logs), True, 0)
-        found = minimize(
-            problem.negative, w0, jac=True, method="L-BFGS-B",
-            options={"maxiter": 500, "ftol": 1e-13, "gtol": tolerance * 10, "maxcor": 20},
-        )  # fmt: skip
-        value, _, logs = problem.evaluate(found.x)
-        return Fit(found.x, value, self._log_z(logs), bool(found.success), int(found.nit))
+        w0 = np.zeros(features.shape[1]) if start is None else np.array(start, dtype=np.float64)
+        w, iterations, converged = problem.maximise(w0, tolerance)
+        value, _, logs = problem.evaluate(w)
+        return Fit(w, value, self._log_z(logs), converged, iterations)
 
     def evaluate(self, features: Floats, weights: Floats) -> tuple[float, Floats]:
         """J and its gradient at these weights."""
@@ -152,65 +153,87 @@ class _Compressed:
 
     def evaluate(self, w: Floats) -> tuple[float, Floats, Floats]:
         """J, its gradient, and the log-sum-exp of each group."""
-        value, slope, logs = self._by_state(self.features @ w)
-        value -= 0.5 * self.options.alpha * float(w @ w)
-        return value, self.features.T @ slope - self.options.alpha * w, logs
+        gradient, logs = np.empty_like(w), np.zeros(len(self.groups.coefficient))
+        value = _objective(w, self.features, self._arrays(), self._constants(), gradient, self._slope(), logs)
+        return value, gradient, logs
 
     def slopes(self, w: Floats) -> Floats:
-        return self._by_state(self.features @ w)[1]
+        slope = self._slope()
+        logs = np.zeros(len(self.groups.coefficient))
+        _objective(w, self.features, self._arrays(), self._constants(), np.empty_like(w), slope, logs)
+        return slope
 
-    def _by_state(self, g: Floats) -> tuple[float, Floats, Floats]:
-        """J without its penalty on w, the derivative by the g of each state, and the log-sum-exps."""
-        o, p = self.options, self.groups
-        slope = np.zeros_like(g)
-        logs = np.zeros(len(p.coefficient))
-        direct = bool(len(g)) and float(np.ptp(g)) > SAFE_SPREAD
-        scaled = g if direct or not len(g) else np.exp(2.0 * (g - g.max()))
-        value = _log_sums(
-            p.plans, p.lengths, p.log_weight, p.first, p.coefficient, p.form, scaled, direct, o.strength, slope, logs
+    def maximise(self, w0: Floats, tolerance: float) -> tuple[Floats, int, bool]:
+        iterations, converged = _bfgs(
+            w0, self.features, self._arrays(), self._constants(), tolerance, MOST_ITERATIONS, self._slope()
         )
-        short = np.maximum(0.0, o.margin - (g[self.pair_later] - g[self.pair_earlier]))
-        value -= 0.5 * o.hinge * float(self.pair_count @ short**2)
-        pull = o.hinge * self.pair_count * short
-        slope += np.bincount(self.pair_later, pull, len(g)) - np.bincount(self.pair_earlier, pull, len(g))
-        return value, slope, logs
+        return w0, int(iterations), bool(converged)
 
-    def negative(self, w: Floats) -> tuple[float, Floats]:
-        value, gradient, _ = self.evaluate(w)
-        return -value, -gradient
+    def _slope(self) -> Floats:
+        return np.empty(len(self.features))
+
+    def _arrays(self) -> _Arrays:
+        p = self.groups
+        groups = (p.plans, p.lengths, p.log_weight, p.first, p.coefficient, p.form)
+        return _Arrays(*groups, self.pair_later, self.pair_earlier, self.pair_count)
+
+    def _constants(self) -> Floats:
+        return np.array([self.options.strength, self.options.alpha, self.options.hinge, self.options.margin])
 
 
-def _as_arrays(shown: Shown, offset: int) -> tuple[Ints, Ints, Floats]:
+class _Arrays(NamedTuple):
+    """What the kernels read."""
+
+    plans: Ints
+    lengths: Ints
+    log_weight: Floats
+    first: Ints
+    coefficient: Floats
+    form: Ints
+    pair_later: Ints
+    pair_earlier: Ints
+    pair_count: Floats
+
+
+def _as_arrays(shown: Shown) -> tuple[Ints, Ints, Floats]:
     width = max(len(p) for p in shown.plans)
     states = np.full((len(shown.plans), width), -1, np.int64)
     for row, plan in zip(states, shown.plans, strict=True):
-        row[: len(plan)] = np.array(plan) + offset
+        row[: len(plan)] = plan
     return states, np.array([len(p) for p in shown.plans], np.int64), np.array(shown.log_share)
 
 
-def _steps(
-    training: TrainingSet, case: Case, offset: int, weight: float
-) -> list[tuple[Ints, Ints, Floats, float, int]]:
-    """For each intended step: + the shown successor, - the log-sum-exp over all successors."""
+def _alternatives(training: TrainingSet, case: Case, shown: Shown, t: int) -> tuple[Ints, Floats]:
+    """The states that could have followed the t-th, and their P0; the shown one is always among them."""
     graph = training.graphs[case.graph]
+    numbers = graph.action_numbers(shown.intended[t])
+    mass: dict[int, float] = {}
+    for number in numbers:
+        for probability, successor in graph.outcomes(number):
+            mass[successor] = mass.get(successor, 0.0) + probability / len(numbers)
+    mass.setdefault(shown.intended[t + 1], 1.0 / (len(numbers) + 1))  # a move that the world does not list by itself
+    return np.array(list(mass), np.int64), np.array(list(mass.values()))
+
+
+def _track_steps(training: TrainingSet, case: Case) -> None:
+    for shown in case.shown:
+        for t in range(len(shown.intended) - 1):
+            training.track(case.graph, _alternatives(training, case, shown, t)[0])
+
+
+def _steps(training: TrainingSet, case: Case, weight: float) -> list[tuple[Ints, Ints, Floats, float, int]]:
+    """For each intended step: + the shown successor, - the log-sum-exp over all successors."""
     parts: list[tuple[Ints, Ints, Floats, float, int]] = []
     for shown in case.shown:
-        states = shown.intended
-        for t in range(1, len(states)):
-            numbers = graph.action_numbers(states[t - 1])
-            mass: dict[int, float] = {}
-            for number in numbers:
-                for probability, successor in graph.outcomes(number):
-                    mass[successor] = mass.get(successor, 0.0) + probability / len(numbers)
-            mass.setdefault(states[t], 1.0 / (len(numbers) + 1))  # a move that the world does not list by itself
-            history = np.array(states[:t], np.int64) + offset
-            ends = np.array(list(mass), np.int64) + offset
-            plans = np.column_stack([np.broadcast_to(history, (len(ends), t)), ends])
-            log_mass = np.log(np.array(list(mass.values())))
-            lengths = np.full(len(ends), t + 1, np.int64)
-            chosen = np.flatnonzero(ends == states[t] + offset)
+        states = training.rows(case.graph, np.array(shown.intended, np.int64))
+        for t in range(len(states) - 1):
+            successors, mass = _alternatives(training, case, shown, t)
+            ends = training.rows(case.graph, successors)
+            plans = np.column_stack([np.broadcast_to(states[: t + 1], (len(ends), t + 1)), ends])
+            lengths = np.full(len(ends), t + 2, np.int64)
+            chosen = np.flatnonzero(successors == shown.intended[t + 1])
             parts.append((plans[chosen], lengths[chosen], np.zeros(1), weight, STEP))
-            parts.append((plans, lengths, log_mass, -weight, STEP))
+            parts.append((plans, lengths, np.log(mass), -weight, STEP))
     return parts
 
 
@@ -249,11 +272,107 @@ def _differing_pairs(plans: Sequence[Ints]) -> tuple[Ints, Ints, Floats]:
 
 
 @kernel
-def _log_sums(
-    plans: Any, lengths: Any, log_weight: Any, first: Any, coefficient: Any, form: Any, scaled: Any, direct: bool,
-    strength: float, slope: Any, logs: Any,
-) -> float:  # fmt: skip
+def _objective(w: Any, features: Any, data: Any, constants: Any, gradient: Any, slope: Any, logs: Any) -> float:
+    """J; writes its gradient, dJ/dg of each state without the penalty on w, and the log-sum-exps."""
+    strength, alpha, hinge, margin = constants[0], constants[1], constants[2], constants[3]
+    g = np.zeros(len(features))
+    top, bottom = -np.inf, np.inf
+    for s in range(len(features)):
+        for k in range(len(w)):
+            g[s] += features[s, k] * w[k]
+        top, bottom = max(top, g[s]), min(bottom, g[s])
+    direct = top - bottom > SAFE_SPREAD
+    scaled = g if direct else np.exp(2.0 * (g - top))
+    slope[:] = 0.0
+    value = _log_sums(data, scaled, direct, strength, slope, logs)
+    for p in range(len(data.pair_count)):
+        later, earlier = data.pair_later[p], data.pair_earlier[p]
+        short = margin - (g[later] - g[earlier])
+        if short > 0:
+            value -= 0.5 * hinge * data.pair_count[p] * short * short
+            slope[later] += hinge * data.pair_count[p] * short
+            slope[earlier] -= hinge * data.pair_count[p] * short
+    for k in range(len(w)):
+        value -= 0.5 * alpha * w[k] * w[k]
+        gradient[k] = -alpha * w[k]
+    for s in range(len(features)):
+        if slope[s] != 0.0:
+            for k in range(len(w)):
+                gradient[k] += features[s, k] * slope[s]
+    return value
+
+
+@kernel
+def _bfgs(w: Any, features: Any, data: Any, constants: Any, tolerance: float, limit: int, slope: Any) -> Any:
+    """Climb J from w, in place. Returns iterations, and whether the slope fell below the tolerance.
+
+    Written out because linear algebra libraries start threads for matrices of this size, at ten times the cost.
+    """
+    n = len(w)
+    logs = np.zeros(len(data.coefficient))
+    gradient, trial, trial_gradient = np.empty(n), np.empty(n), np.empty(n)
+    inverse, direction, step, change = np.eye(n), np.empty(n), np.empty(n), np.empty(n)
+    value = _objective(w, features, data, constants, gradient, slope, logs)
+    for iteration in range(limit):
+        if n == 0 or np.abs(gradient).max() < tolerance:
+            return iteration, True
+        ascent = 0.0
+        for i in range(n):
+            direction[i] = 0.0
+            for j in range(n):
+                direction[i] += inverse[i, j] * gradient[j]
+            ascent += direction[i] * gradient[i]
+        length = 1.0 if iteration else min(1.0, 1.0 / np.sqrt((gradient * gradient).sum()))
+        low, high = 0.0, np.inf
+        for _ in range(60):  # bisection for the weak Wolfe conditions
+            for i in range(n):
+                trial[i] = w[i] + length * direction[i]
+            trial_value = _objective(trial, features, data, constants, trial_gradient, slope, logs)
+            slant = (trial_gradient * direction).sum()
+            if not trial_value >= value + 1e-4 * length * ascent:
+                high = length
+            elif slant > 0.9 * ascent:
+                low = length
+            else:
+                break
+            length = 0.5 * (low + high) if high < np.inf else 2.0 * length
+        if not trial_value > value:
+            return iteration, np.abs(gradient).max() < 1e3 * tolerance
+        step[:] = trial - w
+        change[:] = gradient - trial_gradient
+        w[:] = trial
+        gradient[:] = trial_gradient
+        value = trial_value
+        _update_inverse(inverse, step, change, iteration == 0)
+    return limit, False
+
+
+@kernel
+def _update_inverse(inverse: Any, step: Any, change: Any, first: bool) -> None:
+    """The BFGS update of the inverse Hessian (of -J), scaled before the first one."""
+    n = len(step)
+    curvature = (step * change).sum()
+    if curvature <= 1e-12:
+        return
+    if first:
+        scale = curvature / (change * change).sum()
+        for i in range(n):
+            inverse[i, i] = scale
+    moved = np.zeros(n)
+    for i in range(n):
+        for j in range(n):
+            moved[i] += inverse[i, j] * change[j]
+    factor = (1.0 + (change * moved).sum() / curvature) / curvature
+    for i in range(n):
+        for j in range(n):
+            inverse[i, j] += factor * step[i] * step[j] - (moved[i] * step[j] + step[i] * moved[j]) / curvature
+
+
+@kernel
+def _log_sums(data: Any, scaled: Any, direct: bool, strength: float, slope: Any, logs: Any) -> float:
     """Sum of coefficient * log-sum-exp over groups; adds the derivative by g of each code to `slope`."""
+    plans, lengths, log_weight, first = data.plans, data.lengths, data.log_weight, data.first
+    coefficient, form = data.coefficient, data.form
     total = 0.0
     u = np.empty(len(lengths))
     for k in range(len(coefficient)):

@@ -20,13 +20,17 @@ from meip.tree import generator, uniform
 
 __all__ = ["PlanSet", "concatenate", "enumerate_plans", "history_count", "roll_out", "sample_model", "sample_plans"]
 
+HOPELESS = 16  # give up counting when one more layer like the last would exceed the limit this many times
+
 
 @dataclass(frozen=True)
 class PlanSet:
     """N plans of at most H states."""
 
     states: NDArray[np.int64]  # [N, H] padded with -1
-    actions: NDArray[np.int64]  # [N, H] action number that led to the state; -1 at the first and beyond the end
+    actions: NDArray[
+        np.int64
+    ]  # [N, H] action number that led to the state; -1 at the first, beyond the end, or unknown
     lengths: NDArray[np.int64]  # [N]
     log_base: NDArray[np.float64]  # [N] log P0(plan), given the first state
 
@@ -59,7 +63,7 @@ def concatenate(parts: Sequence[PlanSet]) -> PlanSet:
 def history_count(graph: StateGraph, start: int, length: int, limit: int, seconds: float = 5.0) -> int:
     """How many plans of at most `length` states begin at `start`; more than `limit` if there are more, or no time.
 
-    Expands every state that such a plan can leave.
+    Expands every state that such a plan can leave, but gives up early where the growth so far leaves no hope.
     """
     stop = time.monotonic() + seconds
     layer: dict[int, int] = {start: 1}
@@ -74,8 +78,9 @@ def history_count(graph: StateGraph, start: int, length: int, limit: int, second
                 following[successor] = following.get(successor, 0) + ways
             if len(following) > limit or time.monotonic() > stop:
                 return limit + 1
+        total, before = sum(following.values()), sum(layer.values())
         layer = following
-        if finished + sum(layer.values()) > limit:
+        if finished + total > limit or total * total > HOPELESS * limit * before:
             return limit + 1
     return finished + sum(layer.values())
 
@@ -129,8 +134,28 @@ def _enumerate(graph: Any, start: int, states: Any, actions: Any, lengths: Any, 
 
 
 def roll_out(graph: StateGraph, start: int, length: int, count: int, seed: int) -> PlanSet:
-    """`count` plans drawn from P0."""
-    return sample_model(graph, None, start, length, count, seed)[0]
+    """`count` plans drawn from P0. Only what is drawn is asked of the world: nothing is expanded."""
+    rng = np.random.default_rng(seed)
+    states = np.full((count, length), -1, np.int64)
+    lengths = np.ones(count, np.int64)
+    log_base = np.zeros(count)
+    states[:, 0] = start
+    legal: dict[int, Sequence[Any]] = {}
+    for i in range(count):
+        for n in range(1, length):
+            number = int(states[i, n - 1])
+            state = graph.states[number]
+            choices = legal.get(number)
+            if choices is None:
+                choices = legal[number] = graph.world.actions(state)
+            if not choices:
+                break
+            outcomes = graph.world.outcomes(state, choices[int(rng.integers(len(choices)))])
+            k = 0 if len(outcomes) == 1 else int(rng.choice(len(outcomes), p=[p for p, _ in outcomes]))
+            states[i, n] = graph.intern(outcomes[k][1])
+            lengths[i] = n + 1
+            log_base[i] += np.log(outcomes[k][0] / len(choices))
+    return PlanSet(states, np.full_like(states, -1), lengths, log_base)
 
 
 def sample_model(

@@ -122,7 +122,7 @@ class Pursuit(Estimator):
         """Mean sign-tau of other demonstrations under the learned utility."""
         self._check_fitted("utility_")
         training = TrainingSet(episodes)
-        ranking = UtilityRanking([self.utility_], training.columns)
+        ranking = UtilityRanking([self.utility_])
         return float(
             np.mean([kendall_tau(ranking(training.graphs[c.graph])[list(s.intended), 0]) for c, s in training.shown])
         )

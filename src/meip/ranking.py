@@ -15,34 +15,34 @@ from meip.utility import Utility, features
 
 __all__ = ["UtilityRanking"]
 
+Floats = NDArray[np.float64]
+
 
 class UtilityRanking:
     """Called with a graph, gives g [states, members] for the states seen so far: one column per utility."""
 
-    def __init__(self, utilities: Sequence[Utility], columns: Sequence[GraphColumns] = ()) -> None:
+    def __init__(self, utilities: Sequence[Utility]) -> None:
         self.utilities = tuple(utilities)
         self.concepts: tuple[Concept, ...] = tuple(dict.fromkeys(c for u in self.utilities for c in u.concepts))
-        self._columns: WeakKeyDictionary[StateGraph, GraphColumns] = WeakKeyDictionary()
-        for known in columns:
-            self._columns[known.graph] = known
-        self._g: WeakKeyDictionary[StateGraph, NDArray[np.float64]] = WeakKeyDictionary()
-
-    def __call__(self, graph: StateGraph) -> NDArray[np.float64]:
-        g = self._g.get(graph)
-        known = 0 if g is None else len(g)
-        if g is not None and known == len(graph):
-            return g
-        fresh = self._rank(graph, known)
-        self._g[graph] = fresh if g is None else np.concatenate([g, fresh])
-        return self._g[graph]
-
-    def _rank(self, graph: StateGraph, known: int) -> NDArray[np.float64]:
-        columns = self._columns.setdefault(graph, GraphColumns(graph))
-        values, missing = columns.matrix(self.concepts)
         place = {concept: k for k, concept in enumerate(self.concepts)}
-        ranked = np.empty((len(graph) - known, len(self.utilities)))
-        for m, utility in enumerate(self.utilities):
-            chosen = [place[c] for c in utility.concepts]
-            found = features(utility.terms, values[known:][:, chosen], missing[known:][:, chosen])
-            ranked[:, m] = found @ utility.weights
+        self._chosen = [[place[c] for c in u.concepts] for u in self.utilities]
+        self._known: WeakKeyDictionary[StateGraph, tuple[GraphColumns, Floats, int]] = WeakKeyDictionary()
+
+    def __call__(self, graph: StateGraph) -> Floats:
+        size = len(graph)
+        columns, g, known = self._known.get(graph) or (GraphColumns(graph), np.empty((0, len(self.utilities))), 0)
+        if known < size:
+            if len(g) < size:  # grow by doubling
+                room = np.empty((max(size, 2 * len(g)), len(self.utilities)))
+                room[:known] = g[:known]
+                g = room
+            g[known:size] = self._rank(columns, known)
+            self._known[graph] = (columns, g, size)
+        return g[:size]
+
+    def _rank(self, columns: GraphColumns, known: int) -> Floats:
+        values, missing = columns.tail(self.concepts, known)
+        ranked = np.empty((len(values), len(self.utilities)))
+        for m, (utility, chosen) in enumerate(zip(self.utilities, self._chosen, strict=True)):
+            ranked[:, m] = features(utility.terms, values[:, chosen], missing[:, chosen]) @ utility.weights
         return ranked

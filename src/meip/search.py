@@ -106,7 +106,7 @@ def search(
 ) -> SearchResult:
     """Plan from a history (default: the first initial state) to the horizon (default: the world's).
 
-    "auto" is exact where the histories can be listed, else the better of tree search and beam search.
+    "auto" is exact where the histories can be listed, else beam search, or tree search where chance plays a part.
     """
     options, limits = options or Options(), limits or Limits()
     past = [int(graph.initial[0])] if history is None else [int(s) for s in history]
@@ -117,22 +117,16 @@ def search(
     if method == "auto":
         budget = min(EXACT_HISTORIES, limits.nodes)
         small = history_count(graph, past[-1], length - len(past) + 1, budget, COUNTING_SECONDS) <= budget
-        method_now = "exact" if small else "both"
+        method_now = "exact" if small else "beam" if _certain(graph) else "mcts"
     begun = time.monotonic()
-    arguments = (graph, ranking, past, length, options, limits, seed)
-    if method_now == "both":
-        found = max((_replace(_tree_search(*arguments), method="mcts"), _replace(_beam(*arguments), method="beam")),
-                    key=lambda result: _tau_of(result, ranking(graph), options))  # fmt: skip
-    else:
-        run = {"exact": _exact, "mcts": _tree_search, "beam": _beam, "greedy": _greedy}[method_now]
-        found = _replace(run(*arguments), method=method_now)
-    return _replace(found, seconds=time.monotonic() - begun)
+    run = {"exact": _exact, "mcts": _tree_search, "beam": _beam, "greedy": _greedy}[method_now]
+    found = run(graph, ranking, past, length, options, limits, seed)
+    return _replace(found, seconds=time.monotonic() - begun, method=method_now)
 
 
-def _tau_of(result: SearchResult, g: NDArray[np.float64], options: Options) -> float:
-    """What the shown plan is worth if chance is kind: for comparing methods."""
-    soft, sign = _history_sums(g, result.states, options.scale)
-    return options.worth(soft, sign, len(result.states), len(result.states))
+def _certain(graph: StateGraph) -> bool:
+    """Did every action seen so far have one outcome?"""
+    return bool((graph.arrays().outcome_count <= 1).all())
 
 
 def _replace(result: SearchResult, **changes: Any) -> SearchResult:
@@ -252,33 +246,44 @@ def _beam(
     """Keep the `width` best histories at each length by their tau so far; chance is taken as its likeliest outcome."""
     stop = None if limits.seconds is None else time.monotonic() + limits.seconds
     soft, sign = _history_sums(ranking(graph), past, options.scale)
-    beam: list[tuple[float, float, list[int], list[int]]] = [(soft, sign, past, [])]
-    finished: list[tuple[float, list[int], list[int]]] = []
+    beam: list[_Ray] = [(options.worth(soft, sign, len(past), horizon), soft, sign, past, [])]
+    finished: list[_Ray] = []
     looked, stopped = 0, "finished"
     while beam:
-        following: list[tuple[float, float, float, list[int], list[int]]] = []
-        for soft, sign, states, actions in beam:
-            moves = _likely_moves(graph, states[-1]) if len(states) < horizon else []
-            if not moves:
-                finished.append((options.worth(soft, sign, len(states), horizon), states, actions))
-                continue
-            g = ranking(graph)
-            path = np.array(states, np.int64)
-            for number, state in moves:
-                more_soft, more_sign = kernels.increment(g, path, len(states), state, options.scale)
-                soft_now, sign_now = soft + more_soft, sign + more_sign
-                value = options.worth(soft_now, sign_now, len(states) + 1, horizon)
-                following.append((value, soft_now, sign_now, [*states, state], [*actions, number]))
-            looked += len(moves)
-        following.sort(key=lambda item: -item[0])
-        beam = [(soft, sign, states, actions) for _, soft, sign, states, actions in following[: options.width]]
+        following: list[_Ray] = []
+        moves = [_likely_moves(graph, ray[3][-1]) if len(ray[3]) < horizon else [] for ray in beam]
+        g = ranking(graph)
+        for ray, steps in zip(beam, moves, strict=True):
+            if not steps:
+                finished.append(ray)
+            following += _lengthened(g, ray, steps, horizon, options)
+        looked += len(following)
+        following.sort(key=lambda ray: -ray[0])
+        beam = following[: options.width]
         if stop is not None and time.monotonic() > stop:
-            finished += [(options.worth(a, b, len(s), horizon), s, n) for a, b, s, n in beam]
+            finished += beam
             stopped = "seconds"
             break
-    value, states, actions = max(finished, key=lambda item: item[0])
+    value, _, _, states, actions = max(finished, key=lambda ray: ray[0])
     plan = (tuple(states), tuple(actions))
     return SearchResult(*plan, value, *plan, value, iterations=looked, stopped_by=stopped)
+
+
+_Ray = tuple[float, float, float, list[int], list[int]]  # worth, pair sums (soft, sign), states, actions
+
+
+def _lengthened(
+    g: NDArray[np.float64], ray: _Ray, steps: Sequence[tuple[int, int]], horizon: int, options: Options
+) -> list[_Ray]:
+    """A history with each of its next steps."""
+    _, soft, sign, states, actions = ray
+    path = np.array(states, np.int64)
+    found: list[_Ray] = []
+    for number, state in steps:
+        more_soft, more_sign = kernels.increment(g, path, len(states), state, options.scale)
+        value = options.worth(soft + more_soft, sign + more_sign, len(states) + 1, horizon)
+        found.append((value, soft + more_soft, sign + more_sign, [*states, state], [*actions, number]))
+    return found
 
 
 def _greedy(

@@ -1,7 +1,8 @@
 """TrainingSet: demonstrations replayed in their worlds, as state numbers, ready to learn from.
 
 Demonstrations of the same problem share one graph. A *case* is a problem with one initial state: plans are only ever
-compared within a case, and each case has its own log Z. Rows of feature matrices run over the states of all graphs.
+compared within a case, and each case has its own log Z. Rows of feature matrices run over the states of all graphs
+that are of interest: demonstrated ones, those of pools, and alternatives to a demonstrated step.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ class TrainingSet:
             case.shown.append(shown)
         for case in self.cases:
             case.horizon = _case_horizon(self.graphs[case.graph], case)
-        self.columns = [GraphColumns(graph) for graph in self.graphs]
+        self._tracked = [GraphColumns(graph, everything=False) for graph in self.graphs]
+        for case, shown in self.shown:
+            self._tracked[case.graph].rows(np.array(shown.states, np.int64))
 
     @property
     def domain(self) -> Domain:
@@ -110,20 +113,24 @@ class TrainingSet:
         """Every demonstration with its case."""
         return [(case, shown) for case in self.cases for shown in case.shown]
 
-    @property
-    def offsets(self) -> NDArray[np.int64]:
-        """Where each graph's states begin among the rows."""
-        return np.cumsum([0, *(len(graph) for graph in self.graphs)])
+    def track(self, graph: int, states: NDArray[np.int64]) -> None:
+        """These states will be asked for: give them rows. Rows given before move when an earlier graph gets more."""
+        self._tracked[graph].rows(states)
+
+    def rows(self, graph: int, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of states of a graph, which must be tracked; -1 (padding) stays -1."""
+        offset = sum(len(columns) for columns in self._tracked[:graph])
+        found = self._tracked[graph].rows(states)
+        return np.where(found >= 0, found + offset, -1)
 
     def matrix(self, concepts: Sequence[Concept]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Values and missing marks [rows, K] over the states of all graphs seen so far."""
-        parts = [columns.matrix(concepts) for columns in self.columns]
+        """Values and missing marks [rows, K] over the tracked states of all graphs."""
+        parts = [columns.matrix(concepts) for columns in self._tracked]
         return np.concatenate([values for values, _ in parts]), np.concatenate([missing for _, missing in parts])
 
     def demonstrated_rows(self) -> list[NDArray[np.int64]]:
         """The rows of each demonstration's intended states."""
-        offsets = self.offsets
-        return [np.array(shown.intended, np.int64) + offsets[case.graph] for case, shown in self.shown]
+        return [self.rows(case.graph, np.array(shown.intended, np.int64)) for case, shown in self.shown]
 
 
 def _identity(world: Any) -> Hashable:

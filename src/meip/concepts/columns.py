@@ -18,50 +18,72 @@ Mask = NDArray[np.bool_]
 
 
 class GraphColumns:
-    """Columns of concepts over a graph's state numbers.
+    """Columns of concepts over states of a graph: all that it has seen, or only those that are tracked.
 
     A concept that looks at the initial state (``initial[C]``) refers to the graph's first initial state.
     """
 
-    def __init__(self, graph: StateGraph) -> None:
+    def __init__(self, graph: StateGraph, *, everything: bool = True) -> None:
         self.graph = graph
-        self._columns: dict[Concept, tuple[Values, Mask]] = {}
-        self._denotation_of: tuple[int, int, Denotation] | None = None  # first state, last, evaluator
+        self._tracked: list[int] | None = None if everything else []
+        self._row = np.zeros(0, np.int64)  # state number -> row; -1: not tracked
+        self._columns: dict[Concept, tuple[Values, Mask]] = {}  # with room to grow
+        self._known: dict[Concept, int] = {}  # how many rows of a column are filled
+        self._denotation_of: tuple[int, int, Denotation] | None = None  # first row, last, evaluator
+
+    def __len__(self) -> int:
+        return len(self.graph) if self._tracked is None else len(self._tracked)
+
+    def rows(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of these states, tracked from now on; -1 (padding) stays -1."""
+        if self._tracked is None:
+            return states
+        if len(self._row) < len(self.graph):
+            self._row = np.concatenate([self._row, np.full(len(self.graph) - len(self._row), -1, np.int64)])
+        wanted = np.unique(states[states >= 0])
+        fresh = wanted[self._row[wanted] < 0]
+        self._row[fresh] = np.arange(len(self._tracked), len(self._tracked) + len(fresh))
+        self._tracked += fresh.tolist()
+        return np.where(states >= 0, self._row[states], -1)
 
     def matrix(self, concepts: Sequence[Concept]) -> tuple[Values, Mask]:
-        """Values and missing marks [S, K] for every state seen so far."""
-        size = len(self.graph)
+        """Values and missing marks [rows, K]."""
+        size = len(self)
         stale: dict[int, list[Concept]] = {}  # how far a concept is known -> concepts
         for concept in dict.fromkeys(concepts):
-            known = len(self._columns[concept][0]) if concept in self._columns else 0
-            if known < size:
+            known = self._known.get(concept, 0)
+            if known < size or concept not in self._columns:
                 stale.setdefault(known, []).append(concept)
         for known, group in stale.items():
             self._extend(known, group)
         values, missing = np.empty((size, len(concepts))), np.empty((size, len(concepts)), np.bool_)
         for k, concept in enumerate(concepts):
-            values[:, k], missing[:, k] = self._columns[concept]
+            column, mask = self._columns[concept]
+            values[:, k], missing[:, k] = column[:size], mask[:size]
         return values, missing
 
-    def forget(self) -> None:
-        """Let go of all columns, to save memory."""
-        self._columns.clear()
-        self._denotation_of = None
+    def tail(self, concepts: Sequence[Concept], known: int) -> tuple[Values, Mask]:
+        """The same for the rows from `known` on, without keeping them."""
+        values, missing = self._denotation(known).matrix(concepts)
+        return values[1:], missing[1:]
 
     def _extend(self, known: int, concepts: Sequence[Concept]) -> None:
-        values, missing = self._denotation(known).matrix(concepts)
+        values, missing = self.tail(concepts, known)
+        size = known + len(values)
         for k, concept in enumerate(concepts):
-            fresh, mask = values[1:, k].copy(), missing[1:, k].copy()
-            if known:
-                before = self._columns[concept]
-                fresh, mask = np.concatenate([before[0], fresh]), np.concatenate([before[1], mask])
-            self._columns[concept] = (fresh, mask)
+            column, mask = self._columns.get(concept, (np.empty(0), np.empty(0, np.bool_)))
+            if len(column) < size:
+                room = max(size, 2 * len(column)) if known else size
+                column, mask = np.resize(column, room), np.resize(mask, room)
+            column[known:size], mask[known:size] = values[:, k], missing[:, k]
+            self._columns[concept], self._known[concept] = (column, mask), size
 
     def _denotation(self, known: int) -> Denotation:
-        """An evaluator for the states from `known` on, with the initial state before them."""
-        size = len(self.graph)
+        """An evaluator for the rows from `known` on, with the initial state before them."""
+        size = len(self)
         if self._denotation_of is None or self._denotation_of[:2] != (known, size):
-            numbers = [int(self.graph.initial[0]), *range(known, size)]
+            states = range(known, size) if self._tracked is None else self._tracked[known:]
+            numbers = [int(self.graph.initial[0]), *states]
             blocks = self.graph.facts(numbers)
             found = Denotation(self.graph.world.domain, blocks, initial=np.zeros(len(numbers), np.int64))
             self._denotation_of = (known, size, found)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from meip.errors import DocumentError
+from meip.errors import DocumentError, MeipError
 from meip.worlds.folding.cloth import Cloth, Garment, Part
 from meip.worlds.folding.demonstrate import script, scripted_folds
 from meip.worlds.folding.fold_format import (
@@ -143,3 +145,31 @@ def test_what_is_not_fold_at_all_is_refused(text: str, tmp_path: Path) -> None:
         read_fold(path)
     with pytest.raises(DocumentError, match="cannot be read"):
         read_fold(tmp_path / "none.fold")
+
+
+def mutated(value: Any, dice: random.Random) -> Any:
+    """A JSON value with something in it replaced or left out."""
+    if isinstance(value, list | dict) and value and dice.random() < 0.5:
+        key = dice.choice(list(value) if isinstance(value, dict) else range(len(value)))
+        if dice.random() < 0.15:
+            del value[key]
+        else:
+            value[key] = mutated(value[key], dice)
+        return value
+    return dice.choice([None, 1, -1, 1e308, "x", [], {}, [1], True, 0.5, 99_999, [[0, 0]], {"a": 1}, "seam"])
+
+
+def test_mutated_fold_files_give_a_result_or_an_error_in_words() -> None:
+    dice = random.Random(1)
+    sources = [fold_of_garment(garment("hoodie")), fold_of_cloth(halved_square())]
+    refused = 0
+    for k in range(400):
+        data = copy.deepcopy(sources[k % 2])
+        for _ in range(dice.randint(1, 3)):
+            key = dice.choice(list(data))
+            data[key] = mutated(data[key], dice)
+        try:
+            (cloth_from_fold if k % 2 else garment_from_fold)(data)
+        except MeipError:
+            refused += 1
+    assert refused > 100

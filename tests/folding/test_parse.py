@@ -196,3 +196,23 @@ def test_a_graph_that_contradicts_itself_is_refused(
             tuple(ParsedEdge(a, b) for a, b in edges),
             ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)),
         )
+
+
+def test_any_single_shape_parses_or_is_refused_in_words() -> None:
+    rng = np.random.default_rng(0)
+    parsed = 0
+    for k in range(60):
+        image = np.zeros((200, 200), dtype=np.uint8)
+        if k % 3 == 0:
+            cv2.ellipse(image, (100, 100), (80, int(rng.integers(1, 80))), 30, 0, int(rng.integers(20, 361)), 255, -1)
+        elif k % 3 == 1:
+            cv2.fillPoly(image, [rng.integers(10, 190, (int(rng.integers(3, 9)), 2)).astype(np.int32)], 255)
+        else:
+            cv2.line(image, (20, 30), (180, int(rng.integers(20, 180))), 255, int(rng.integers(1, 12)))
+        try:
+            graph = parse_array(image)
+        except WorldError:
+            continue
+        assert to_garment(graph).area == pytest.approx(65.0**2)
+        parsed += 1
+    assert parsed > 40

@@ -24,6 +24,7 @@ from meip.worlds.folding.planar import pairs
 __all__ = ["cloth_from_fold", "fold_of_cloth", "fold_of_garment", "garment_from_fold", "read_fold", "write_fold"]
 
 MAX_BYTES = 64 * 2**20
+LARGEST = 1e9
 SAME = 1e-6
 """Vertices closer than this, times the root of the area, are one vertex."""
 
@@ -136,9 +137,14 @@ def read_fold(path: str | Path) -> Garment | Cloth:
         raise DocumentError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except (ValueError, RecursionError) as error:
         raise DocumentError(f"{path}: not JSON: {str(error)[:80]}") from None
-    if isinstance(data, dict) and "foldedForm" in (data.get("frame_classes") or ()):
+    if isinstance(data, dict) and _is_folded(data):
         return cloth_from_fold(data, where=str(path))
     return garment_from_fold(data, where=str(path))
+
+
+def _is_folded(data: dict[str, Any]) -> bool:
+    classes = data.get("frame_classes")
+    return isinstance(classes, list) and "foldedForm" in classes
 
 
 def garment_from_fold(data: Any, *, where: str = "fold") -> Garment:
@@ -173,7 +179,8 @@ def cloth_from_fold(data: Any, *, where: str = "fold") -> Cloth:
     up = [1 if signed_area(coords[ring]) > 0 else -1 for ring in faces]
     maps = _maps(data, coords, faces, up, where)
     known = data.get("meip:parts")
-    parts = tuple(known) if isinstance(known, list) and set(known) >= set(names) else tuple(dict.fromkeys(names))
+    listed = isinstance(known, list) and all(isinstance(name, str) for name in known) and set(known) >= set(names)
+    parts = tuple(known) if listed and known else tuple(dict.fromkeys(names))
     starts, xy, kinds = [0], [], []
     order = _bottom_to_top(data, len(faces), up, where)
     for f in order:
@@ -206,12 +213,12 @@ def _mesh(data: Any, where: str) -> tuple[Floats, list[list[int]]]:
         raise DocumentError(f"{where}: $: expected a FOLD object (JSON object)")
     try:
         coords = np.array(data["vertices_coords"], dtype=np.float64)
-        if coords.ndim != 2 or coords.shape[1] not in (2, 3) or not np.isfinite(coords).all():
+        if coords.ndim != 2 or coords.shape[1] not in (2, 3) or not (np.abs(coords) < LARGEST).all():
             raise ValueError
     except KeyError:
         raise DocumentError(f"{where}: $.vertices_coords is missing") from None
     except (TypeError, ValueError):
-        raise DocumentError(f"{where}: $.vertices_coords: expected a list of [x, y] with finite numbers") from None
+        raise DocumentError(f"{where}: $.vertices_coords: expected a list of [x, y], numbers below 1e9") from None
     if coords.shape[1] == 3 and np.ptp(coords[:, 2]) > 0:
         raise DocumentError(f"{where}: $.vertices_coords: the model is not flat: its z coordinates differ")
     faces = data.get("faces_vertices")
@@ -240,11 +247,10 @@ def _tags(data: dict[str, Any], faces: list[list[int]], where: str) -> list[tupl
         fits = isinstance(given, list) and len(given) == len(faces)
         if not fits or any(not isinstance(t, list) or len(t) != len(r) for t, r in zip(given, faces, strict=True)):
             raise DocumentError(f"{where}: $.faces_meip:tags: expected one list per face, one tag per edge")
-        if any(tag not in TAGS for row in given for tag in row):
+        if any(not isinstance(tag, str) or tag not in TAGS for row in given for tag in row):
             raise DocumentError(f"{where}: $.faces_meip:tags: expected the tags {', '.join(TAGS)}")
         return [tuple(row) for row in given]
-    folded = "foldedForm" in (data.get("frame_classes") or ())
-    inner = TAGS[CREASE if folded else SEAM]
+    inner = TAGS[CREASE if _is_folded(data) else SEAM]
     count: dict[frozenset[int], int] = {}
     sides = [[frozenset(edge) for edge in zip(ring, [*ring[1:], ring[0]], strict=True)] for ring in faces]
     for edge in (edge for row in sides for edge in row):
@@ -258,6 +264,8 @@ def _maps(data: dict[str, Any], coords: Floats, faces: list[list[int]], up: list
     if given is not None:
         try:
             maps = np.array(given, dtype=np.float64).reshape(len(faces), 2, 3)
+            if not (np.abs(maps) < LARGEST).all():
+                raise ValueError
         except (TypeError, ValueError):
             raise DocumentError(f"{where}: $.faces_meip:map: expected a 2 x 3 matrix per face") from None
         square = maps[:, :, :2]

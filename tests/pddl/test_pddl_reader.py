@@ -158,7 +158,7 @@ def test_every_construct_has_its_place_in_the_tree() -> None:
     assert kinds[0] is Or and kinds[1] is Quantified and kinds[3] is Compare and kinds[4] is Compare
     universal, _, chance = action.effect.parts
     assert isinstance(universal, ForAll) and isinstance(universal.effect, When)
-    assert universal.variables[0].name == "?x'"  # hides the parameter, so it has a name of its own
+    assert universal.variables[0].name == "?x_"  # hides the parameter, so it has a name of its own
     assert isinstance(chance, Chance) and [p for p, _ in chance.outcomes] == [0.25, 0.5]
 
 

@@ -233,7 +233,7 @@ class Engine(BaseEngine):
         self._watch = self._watches(self._frequencies())
 
     @cached_property
-    def _needed(self) -> tuple[Ints, Ints]:
+    def needed(self) -> tuple[Ints, Ints]:
         """(action, fact) pairs of the positive bit tests."""
         table = self.table
         owners = np.repeat(np.arange(table.actions), np.diff(table.test_start))
@@ -243,7 +243,7 @@ class Engine(BaseEngine):
 
     def _watches(self, frequency: NDArray[np.float64]) -> tuple[Ints, Ints]:
         """For each fact the actions that watch it; the last bucket holds those without a positive precondition."""
-        owners, facts = self._needed
+        owners, facts = self.needed
         order = np.lexsort((facts, frequency[facts], owners))
         owners, facts = owners[order], facts[order]
         bits = self.layout.words * 64

@@ -72,7 +72,7 @@ class Scope:
         for v in variables:
             name = v.name
             while name in self.variables or name in alias.values():
-                name += "'"
+                name += "_"
             alias[v.name] = name
             renamed.append(Variable(name, v.types))
         inner = {**self.variables, **{v.name: v.types for v in variables}, **{v.name: v.types for v in renamed}}

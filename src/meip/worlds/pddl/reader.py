@@ -205,7 +205,7 @@ def _symbols(source: Source, domain: DomainFile, nodes: list[Node], kind: str) -
         for position, (name, kinds) in enumerate(typed_list(source, node.items[1:], f"the arguments of {node.head!r}")):
             if not (name.text or "").startswith("?"):
                 raise source.error(name, f"argument {name.text!r} of {kind} {node.head!r} must start with '?'")
-            arguments.append(Variable(f"?{position}", _type_names(source, domain, kinds)))
+            arguments.append(Variable(f"?x{position}", _type_names(source, domain, kinds)))
         symbol = Symbol(node.head, tuple(arguments))
         if node.head in found and found[node.head] != symbol:
             raise source.error(node, f"{kind} {node.head!r} is declared twice, with different arguments")

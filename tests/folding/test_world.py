@@ -10,7 +10,14 @@ from meip.problems import problem_document
 from meip.world import encode
 from meip.worlds import load_problem
 from meip.worlds.folding.cloth import Cloth
-from meip.worlds.folding.demonstrate import BUNDLED, bundled, demonstrate, random_demonstrations, scripted_folds
+from meip.worlds.folding.demonstrate import (
+    BUNDLED,
+    bundled,
+    demonstrate,
+    random_demonstrations,
+    script_orders,
+    scripted_folds,
+)
 from meip.worlds.folding.folds import fold
 from meip.worlds.folding.garments import garment, random_garment
 from meip.worlds.folding.proposal import Proposal, box_frame, grid, propose, seam_frames
@@ -105,6 +112,18 @@ def test_the_referee_tells_sleeves_first_from_half_first() -> None:
     half = fold(Cloth.flat(SHIRT), ((x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, 0.0))
     assert not referee.judge([Cloth.flat(SHIRT), half]).default_order
     assert referee.halved(half)
+
+
+def test_scripted_orders_are_good_or_bad_in_the_eyes_of_the_referee() -> None:
+    rng = np.random.default_rng(8)
+    sweater = garment("sweater")
+    good, bad = script_orders(sweater)
+    assert (len(good), len(bad)) == (2, 4)
+    for names in (*good, *bad):
+        cloths = [Cloth.flat(sweater)]
+        for action in scripted_folds(sweater, names, rng):
+            cloths.append(fold(cloths[-1], action))
+        assert Referee(sweater).judge(cloths).default_order == (names in good)
 
 
 def test_a_sheet_is_a_rectangle_in_any_direction() -> None:

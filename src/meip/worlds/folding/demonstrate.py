@@ -6,6 +6,7 @@ It stands in for people until they have recorded their own folds in the studio, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from meip.worlds.folding.garments import random_garment
 from meip.worlds.folding.referee import Referee
 from meip.worlds.folding.world import Folding
 
-__all__ = ["BUNDLED", "bundled", "demonstrate", "random_demonstrations", "script", "scripted_folds"]
+__all__ = ["BUNDLED", "bundled", "demonstrate", "random_demonstrations", "script", "script_orders", "scripted_folds"]
 
 BUNDLED = Path(__file__).with_name("demonstrations.jsonl")
 BY = "scripted demonstrator"
@@ -33,6 +34,13 @@ def script(garment: Garment, rng: np.random.Generator) -> tuple[str, ...]:
     if len(sleeves) == 2 and rng.random() < 0.5:
         sleeves.reverse()
     return (*sleeves, "half") if sleeves else ("side", "half")
+
+
+def script_orders(garment: Garment) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    """Good orders (every sleeve before the half fold) and bad ones of the same folds, to rank without any search."""
+    names = (*[part.name for part in garment.parts if part.name.startswith("sleeve")], "half")
+    orders = list(permutations(names))
+    return [o for o in orders if o[-1] == "half"], [o for o in orders if o[-1] != "half"]
 
 
 def scripted_folds(garment: Garment, names: Sequence[str], rng: np.random.Generator) -> list[Fold]:

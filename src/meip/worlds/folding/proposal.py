@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from meip.documents import document
 from meip.errors import WorldError
 from meip.worlds.folding.cloth import SEAM, Cloth, Floats
-from meip.worlds.folding.folds import Fold, fold_many
+from meip.worlds.folding.folds import Fold, fold_many, pile
 from meip.worlds.folding.kernel import ENDS_INSIDE, FOLDED
 
 __all__ = ["Frame", "Proposal", "box_frame", "grid", "learn_proposal", "propose", "seam_frames"]
@@ -113,6 +114,14 @@ class Proposal:
         if self.spread < 0 or self.turn < 0:
             raise WorldError(f"standard deviations are not negative, got spread={self.spread}, turn={self.turn}")
 
+    @cached_property
+    def _box_rows(self) -> Floats:
+        return np.array(self.box)
+
+    @cached_property
+    def _seam_rows(self) -> Floats:
+        return np.array(self.seams)
+
     def sample(self, cloth: Cloth, n: int, rng: np.random.Generator) -> Floats:
         """n folding segments [n, 4], legal or not."""
         free = rng.random(n) < self.uniform if self.box else np.ones(n, dtype=np.bool_)
@@ -122,11 +131,11 @@ class Proposal:
         by_seam = ~free & (rng.random(n) < self.seam_share) & bool(frames)
         by_box = ~free & ~by_seam
         if by_box.any():
-            chosen = np.array(self.box)[rng.integers(len(self.box), size=int(by_box.sum()))]
+            chosen = self._box_rows[rng.integers(len(self.box), size=int(by_box.sum()))]
             found[by_box] = box_frame(cloth, self.frame).to_table(chosen)
         if by_seam.any():
             count = int(by_seam.sum())
-            chosen = np.array(self.seams)[rng.integers(len(self.seams), size=count)]
+            chosen = self._seam_rows[rng.integers(len(self.seams), size=count)]
             which = rng.integers(len(frames), size=count)
             rows = np.flatnonzero(by_seam)
             for k, frame in enumerate(frames):
@@ -180,7 +189,7 @@ def propose(cloth: Cloth, proposal: Proposal, n: int, rng: np.random.Generator) 
     """Up to n legal folds with different results, and what they result in."""
     found: dict[Cloth, Fold] = {}
     for _ in range(ROUNDS):
-        for action, after in _legal(cloth, proposal.sample(cloth, n, rng)):
+        for action, after in _legal(cloth, proposal.sample(cloth, n + n // 2, rng)):
             found.setdefault(after, action)
             if len(found) == n:
                 return [(action, after) for after, action in found.items()]
@@ -189,14 +198,15 @@ def propose(cloth: Cloth, proposal: Proposal, n: int, rng: np.random.Generator) 
 
 def _legal(cloth: Cloth, actions: Floats) -> Iterator[tuple[Fold, Cloth]]:
     """The folds that can be made, in order; a segment that ends inside the cloth is made longer."""
-    codes, after = fold_many(cloth, actions)
+    source = pile([cloth])
+    codes, after = fold_many(source, actions)
     results = {int(k): (after, int(k)) for k in np.flatnonzero(codes == FOLDED)}
     short = np.flatnonzero(codes == ENDS_INSIDE)
     for factor in LONGER:
         if len(short) == 0:
             break
         longer = actions[short] * [1.0, 1.0, factor, 1.0]
-        codes, after = fold_many(cloth, longer)
+        codes, after = fold_many(source, longer)
         for k in np.flatnonzero(codes == FOLDED).tolist():
             actions[short[k]] = longer[k]
             results[int(short[k])] = (after, k)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from meip.errors import WorldError
 from meip.worlds.folding.cloth import CREASE, Cloth, Garment, Part
@@ -118,3 +119,40 @@ def test_the_same_line_from_another_centre_is_the_same_state() -> None:
     two = fold(SHEET, (1, 1.5, 7, -np.pi / 2))
     assert one == two
     assert hash(one) == hash(two)
+
+
+def test_a_segment_whose_sides_hang_together_elsewhere_would_tear_the_cloth() -> None:
+    ring = ((0, -3), (1, -3), (1, 4), (6, 4), (6, -4), (4, -4), (4, 2), (3, 2), (3, -5), (7, -5), (7, 5), (0, 5))
+    spiral = Cloth.flat(Garment("spiral", (Part("body", ring),)))
+    with pytest.raises(WorldError, match="tear"):
+        fold(spiral, (2, 0, 2.5, 0))  # two of the three arms: the piece between them lies on both sides
+    assert len(fold(spiral, (0.5, 0, 1, 0))) == 2
+    assert len(fold(spiral, (3.5, 0, 9, 0))) == 4
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(
+    st.floats(-3, 3), st.floats(-50, 50), st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.floats(0.3, 2),
+    st.floats(-3, 3), st.sampled_from(TEMPLATES),
+)  # fmt: skip
+def test_folding_commutes_with_moving_the_table(
+    turn: float, shift: float, along: float, up: float, size: float, theta: float, template: str
+) -> None:
+    flat = Cloth.flat(garment(template))
+    rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+
+    def moved(cloth: Cloth) -> Cloth:
+        maps = rotation @ cloth.maps
+        maps[:, :, 2] += shift
+        return Cloth(cloth.start, cloth.xy @ rotation.T + shift, cloth.tag, cloth.label, maps, cloth.parts, cloth.scale)
+
+    x0, y0, x1, y1 = flat.bounds
+    x, y = x0 + along * (x1 - x0), y0 + up * (y1 - y0)
+    there = rotation @ [x, y] + shift
+    codes, here = fold_many(flat, [(x, y, size * flat.scale, theta)])
+    codes_there, after = fold_many(moved(flat), [(*there, size * flat.scale, theta + turn)])
+    assert codes == codes_there
+    if codes[0] == FOLDED:
+        np.testing.assert_allclose(after[0].xy, moved(here[0]).xy, atol=1e-9 * flat.scale)
+        np.testing.assert_allclose(after[0].maps, moved(here[0]).maps, atol=1e-9 * flat.scale)
+        np.testing.assert_array_equal(after[0].label, here[0].label)

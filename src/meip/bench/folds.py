@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
@@ -10,11 +11,14 @@ from numpy.typing import NDArray
 
 from meip.bench._compare import compare
 from meip.worlds.folding.cloth import Cloth
+from meip.worlds.folding.demonstrate import bundled
 from meip.worlds.folding.fluents import fact_blocks
 from meip.worlds.folding.folds import Fold, fold, fold_many, pile
 from meip.worlds.folding.garments import random_garment
 from meip.worlds.folding.kernel import FOLDED
+from meip.worlds.folding.proposal import propose
 from meip.worlds.folding.silhouette import outlines
+from meip.worlds.folding.world import proposal_from
 
 __all__ = ["cases", "run", "shapely_fold"]
 
@@ -71,7 +75,7 @@ def shapely_fold(layers: Any, faces: NDArray[np.int64], action: Fold, scale: flo
 
 
 def run(peers: bool = True, count: int = 300, repeats: int = 7) -> list[dict[str, Any]]:
-    """Rows: one fold at a time, the same folds in a batch, outlines, and outlines with fluents (no peer)."""
+    """Rows: folds one at a time and in a batch, outlines; without a peer: outlines with fluents, proposals."""
     chosen = cases(count)
     installed = peers and find_spec("shapely") is not None
     source = pile([cloth for cloth, _ in chosen])
@@ -103,7 +107,20 @@ def run(peers: bool = True, count: int = 300, repeats: int = 7) -> list[dict[str
     rows += compare("visible outlines and fluents", "-", lambda: fact_blocks(source), None, repeats=repeats).rows(
         states=count
     )
+    rows += compare("forty proposed folds", "-", _proposer(chosen[:60]), None, repeats=repeats).rows(states=60)
     return rows
+
+
+def _proposer(chosen: list[Case]) -> Callable[[], None]:
+    """What expanding a state in search costs: legal folds with different results near the bundled demonstrations."""
+    proposal = proposal_from(bundled())
+
+    def work() -> None:
+        rng = np.random.default_rng(0)
+        for cloth, _ in chosen:
+            propose(cloth, proposal, 40, rng)
+
+    return work
 
 
 def _shapes(cloth: Cloth) -> tuple[Any, NDArray[np.int64]]:

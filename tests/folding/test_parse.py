@@ -198,6 +198,14 @@ def test_a_graph_that_contradicts_itself_is_refused(
         )
 
 
+def test_a_shirt_that_is_more_alike_across_than_along_still_has_sleeves() -> None:
+    corners = [(60, 30), (150, 20), (235, 30), (300, 110), (270, 150), (243, 148)]
+    corners += [(245, 310), (30, 310), (45, 150), (25, 150), (0, 100)]
+    image = np.zeros((350, 350), dtype=np.uint8)
+    cv2.fillPoly(image, [np.array(corners, dtype=np.int32) + 20], 255)
+    assert names(parse_array(image)) == PARTS["tshirt"]
+
+
 def test_any_single_shape_parses_or_is_refused_in_words() -> None:
     rng = np.random.default_rng(0)
     parsed = 0

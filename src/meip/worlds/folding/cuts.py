@@ -14,7 +14,7 @@ from meip.worlds.folding.canvas import load_cv2
 from meip.worlds.folding.cloth import Floats, signed_area
 from meip.worlds.folding.planar import chord_inside, crossings_with_line, inserted, piece, point_at, turns
 
-__all__ = ["Split", "split_outline", "symmetry_axis"]
+__all__ = ["Split", "split_outline", "symmetry_axes"]
 
 ARMPIT = -35.0
 """An armpit or the foot of a hood turns at least this much; an elbow or a wrinkle does not."""
@@ -34,21 +34,37 @@ class Split:
 
 def split_outline(outline: Floats) -> Split:
     """Parts of a simple outline, counter-clockwise with y up."""
-    centre, up = symmetry_axis(outline)
-    polygon = _in_frame(outline, centre, up)
-    legs = _leg_cut(polygon)
-    cuts = {"leg": legs} if legs else _shirt_cuts(polygon)
+    centre, ups = symmetry_axes(outline)
+    up, polygon, cuts = _best_axis(outline, centre, ups)
     if _upside_down(polygon, cuts):
         up, polygon = -up, -polygon
     places = {f"{name}{end}": place for name, cut in cuts.items() for end, place in zip("ab", cut, strict=True)}
     whole, at = inserted(polygon, places)
     parts = _rings(whole, {name: (at[f"{name}a"], at[f"{name}b"]) for name in cuts})
-    neck = frozenset() if legs or "hood" in parts else _neckline(whole)
+    neck = frozenset() if "leg" in cuts or "hood" in parts else _neckline(whole)
     return Split(whole, parts, neck, centre, up)
 
 
-def symmetry_axis(polygon: Floats) -> tuple[Floats, Floats]:
-    """A point and the direction of the line in which the polygon is most like its mirror image."""
+def _best_axis(
+    outline: Floats, centre: Floats, ups: list[Floats]
+) -> tuple[Floats, Floats, dict[str, tuple[float, float]]]:
+    """The best axis of symmetry with sleeves on both sides of it, or with legs; else the best of all."""
+    found = []
+    for up in ups:
+        polygon = _in_frame(outline, centre, up)
+        legs = _leg_cut(polygon)
+        cuts = {"leg": legs} if legs else _shirt_cuts(polygon)
+        if legs or {"sleeve_left", "sleeve_right"} <= set(cuts):
+            return up, polygon, cuts
+        found.append((up, polygon, cuts))
+    return found[0]
+
+
+def symmetry_axes(polygon: Floats) -> tuple[Floats, list[Floats]]:
+    """A point and directions of lines in which the polygon is most like its mirror image, the best first.
+
+    A crumpled shirt may be more alike across than along: every direction that is nearly as good is worth a look.
+    """
     cv2 = load_cv2()
     area = signed_area(polygon)
     x, y = polygon.T
@@ -67,12 +83,17 @@ def symmetry_axis(polygon: Floats) -> tuple[Floats, Floats]:
         return float((image * still).sum() / np.maximum(image, still).sum())
 
     still = painted(local)
-    coarse = np.radians(np.arange(0, 180, 3.0))
-    best = float(coarse[np.argmax([likeness(a) for a in coarse])])
-    fine = best + np.radians(np.arange(-3.0, 3.1, 0.5))
-    angle = float(fine[np.argmax([likeness(a) for a in fine])])
-    up = np.array([np.cos(angle), np.sin(angle)])
-    return middle, up if up[1] >= 0 else -up
+    degrees = np.arange(0, 180, 3.0)
+    scores = np.array([likeness(a) for a in np.radians(degrees)])
+    peaks = (scores >= np.roll(scores, 1)) & (scores >= np.roll(scores, -1)) & (scores > 0.85 * scores.max())
+    best = sorted(np.nonzero(peaks)[0], key=lambda i: -scores[i])[:3]
+    ups = []
+    for i in best:
+        fine = np.radians(degrees[i] + np.arange(-2.5, 2.6, 0.5))
+        angle = float(fine[np.argmax([likeness(a) for a in fine])])
+        up = np.array([np.cos(angle), np.sin(angle)])
+        ups.append(up if up[1] >= 0 else -up)
+    return middle, ups
 
 
 def _in_frame(points: Floats, centre: Floats, up: Floats) -> Floats:
@@ -118,10 +139,10 @@ def _sleeve_cut(polygon: Floats, sign: float) -> tuple[float, float] | None:
         if place is None:
             continue
         cut = _smaller_side_first(polygon, float(r), place)
-        sleeve, rest = piece(polygon, *cut), piece(polygon, cut[1], cut[0])
+        sleeve = piece(polygon, *cut)
         area, whole = signed_area(sleeve), signed_area(polygon)
         length = float(np.linalg.norm(polygon[r] - point_at(polygon, place)))
-        sticks_out = (sign * sleeve[:, 0]).max() > 1.08 * (sign * rest[:, 0]).max()
+        sticks_out = (sign * sleeve[:, 0]).max() > 1.08 * across[r]
         short = length < 0.5 * np.ptp(polygon[:, 1])
         if short and sticks_out and 0.02 * whole < area < 0.3 * whole and length / area**0.5 < least:
             best, least = cut, length / area**0.5

@@ -199,9 +199,9 @@ def test_a_graph_that_contradicts_itself_is_refused(
 
 
 def test_a_shirt_that_is_more_alike_across_than_along_still_has_sleeves() -> None:
-    corners = [(60, 30), (150, 20), (235, 30), (300, 110), (270, 150), (243, 148)]
-    corners += [(245, 310), (30, 310), (45, 150), (25, 150), (0, 100)]
-    image = np.zeros((350, 350), dtype=np.uint8)
+    corners = [(140, 20), (90, 65), (5, 115), (25, 160), (55, 158), (40, 410)]
+    corners += [(325, 435), (320, 140), (380, 125), (415, 50), (320, 25), (230, 10)]
+    image = np.zeros((480, 460), dtype=np.uint8)
     cv2.fillPoly(image, [np.array(corners, dtype=np.int32) + 20], 255)
     assert names(parse_array(image)) == PARTS["tshirt"]
 

@@ -84,7 +84,7 @@ def test_facts_of_a_batch_are_the_facts_of_each_state(name: str) -> None:
 
 def test_numbers_are_function_tables() -> None:
     text = """(define (domain d) (:predicates (done)) (:functions (fuel) (size ?x))
-      (:action burn :parameters (?x) :precondition (>= (fuel) (size ?x)) 
+      (:action burn :parameters (?x) :precondition (>= (fuel) (size ?x))
         :effect (and (decrease (fuel) (size ?x)) (done))))"""
     problem = (
         "(define (problem p) (:objects a b) (:init (= (fuel) 3) (= (size a) 2)) (:goal (and (done) (< (fuel) 1.5))))"
@@ -170,9 +170,8 @@ def test_a_view_marks_what_the_last_action_added_and_deleted() -> None:
     assert text.startswith(action) and "-(hand-free)" in text
     html = html_state(world, states[1], states[0], "(<b>&)")
     assert "<del>(hand-free)</del>" in html and "&lt;b&gt;&amp;" in html
-    assert (
-        html_plan(world, states, [action]).count("<table") == 2 == text_plan(world, states, [action]).count("hand-free")
-    )
+    assert html_plan(world, states, [action]).count("<table") == 2
+    assert text_plan(world, states, [action]).count("(hand-free)") == 2
 
 
 def test_the_commands_generate_a_problem_and_solve_it(tmp_path: Path) -> None:

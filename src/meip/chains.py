@@ -219,7 +219,9 @@ def active_partners(
     partners: Floats,
 ) -> None:
     """The graph of the pairs with 0 < z < width: adds to degree [S] the weight of each state's pairs, and to
-    partners [S, K] the weighted columns of the earlier states it is paired with."""
+    partners [S, K] the weighted columns of the earlier states it is paired with.
+
+    The difference comes first in z, so that equal scores give exactly the margin, which may be the width."""
     for c in range(weights.shape[0]):
         names = items[starts[c] : starts[c + 1]]
         values, places, spare_values, spare_places = _unsorted(names, scores)
@@ -229,7 +231,7 @@ def active_partners(
             high = min(low + BLOCK, names.shape[0])
             for i in range(low + 1, high):
                 for j in range(low, i):
-                    if 0.0 < margin - values[i] + values[j] < width:
+                    if 0.0 < margin - (values[i] - values[j]) < width:
                         degrees[i] += 1.0
                         degrees[j] += 1.0
                         _add_row(sums[i], rows[j], 1.0)
@@ -264,11 +266,11 @@ def _cross_partners(
     running = np.zeros(rows.shape[1])
     enters, leaves = middle, middle  # the earlier states within reach of a later one: enters..leaves
     for i in range(high - 1, middle - 1, -1):
-        while enters > low and margin - values[i] + values[enters - 1] > 0.0:
+        while enters > low and margin - (values[i] - values[enters - 1]) > 0.0:
             enters -= 1
             _add_row(running, rows[places[enters]], 1.0)
             degrees[places[enters]] -= high - 1 - i  # the later states that came before saw nothing of it
-        while leaves > enters and margin - values[i] + values[leaves - 1] >= width:
+        while leaves > enters and margin - (values[i] - values[leaves - 1]) >= width:
             leaves -= 1
             _add_row(running, rows[places[leaves]], -1.0)
             degrees[places[leaves]] += high - 1 - i

@@ -88,8 +88,11 @@ def new_tree(horizon: int, nodes: int, edges: int, seed: int) -> Tree:
 
 
 def generator(seed: int) -> NDArray[np.uint64]:
-    """The state of `uniform`, from a seed."""
-    return np.array([(seed * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03) % 2**64], np.uint64)
+    """The state of `uniform`, from a seed. Scrambled, or the streams of neighbouring seeds would overlap."""
+    z = (seed * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03) % 2**64
+    for _ in range(2):
+        z = (z ^ (z >> 32)) * 0xD6E8FEB86659FD93 % 2**64
+    return np.array([z ^ (z >> 32)], np.uint64)
 
 
 @kernel

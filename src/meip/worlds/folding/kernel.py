@@ -59,6 +59,8 @@ class Ring(NamedTuple):
     tag: Any  # of the edge that starts here
     own: Any  # False for an inserted crossing
     t: Any  # position along the line
+    side: Any  # of the edge that starts here
+    stop: Any  # does a chain end here?
     start: Any  # [L + 1]
 
 
@@ -66,7 +68,7 @@ class Chains(NamedTuple):
     """Runs of edges on one side, [M] each."""
 
     first: Any  # ring position of the first vertex
-    edges: Any  # number of edges
+    last: Any  # and of the last
     side: Any
     layer: Any
     link: Any  # the chain that starts at the other end of the chord that begins where this one ends
@@ -92,9 +94,10 @@ def workspace(vertices: int, layers: int) -> Any:
     """Room for one fold of a cloth of this size: rings, chains, chords, pieces."""
     m = 4 * vertices + 8
     floats = np.empty((11, m))
-    ints = np.empty((11, m), np.int64)
-    flags = np.empty((4, m), np.bool_)
-    ring = Ring(floats[0], floats[1], ints[0], ints[1], flags[0], floats[2], np.empty(layers + 1, np.int64))
+    ints = np.empty((12, m), np.int64)
+    flags = np.empty((5, m), np.bool_)
+    starts = np.empty(layers + 1, np.int64)
+    ring = Ring(floats[0], floats[1], ints[0], ints[1], flags[0], floats[2], ints[11], flags[4], starts)
     chains = Chains(ints[2], ints[3], ints[4], ints[5], ints[6], floats[3], floats[4], flags[1])
     pieces = Pieces(np.empty(m + 1, np.int64), floats[5], floats[6], ints[7], ints[8], ints[9], floats[7])
     bounds = np.empty(layers + 1, np.int64)
@@ -132,64 +135,57 @@ def _trace(xy: Any, tag: Any, start: Any, line: Any, snap: float, ring: Any) -> 
 
 
 @kernel
-def _edge_side(ring: Any, i: int, j: int) -> int:
-    """The side of the line on which the edge from i to j lies; on the line, the side of the interior (its left)."""
-    s = ring.sign[i] + ring.sign[j]
-    if s != 0:
-        return 1 if s > 0 else -1
-    return 1 if ring.t[j] > ring.t[i] else -1
+def _mark(ring: Any, low: int, high: int) -> bool:
+    """Sides of the edges of one layer, and where chains end. False if the layer lies on one side of the line.
 
-
-@kernel
-def _breaks(ring: Any, i: int, low: int, high: int) -> bool:
-    """Does a chain end at vertex i? Where sides change, and where a reflex vertex touches the line from one side."""
-    if ring.sign[i] != 0:
+    An edge on the line belongs to the side of the interior (its left). A chain ends where sides change, and where a
+    reflex vertex touches the line from one side.
+    """
+    plus = minus = False
+    for i in range(low, high):
+        plus |= ring.sign[i] > 0
+        minus |= ring.sign[i] < 0
+    if not (plus and minus):
         return False
-    h = i - 1 if i > low else high - 1
-    j = i + 1 if i + 1 < high else low
-    if _edge_side(ring, h, i) != _edge_side(ring, i, j):
-        return True
-    if ring.sign[h] == 0 or ring.sign[j] == 0:
-        return False
-    ax, ay = ring.x[i] - ring.x[h], ring.y[i] - ring.y[h]
-    bx, by = ring.x[j] - ring.x[i], ring.y[j] - ring.y[i]
-    return bool(ax * by - ay * bx < 0.0)
+    for i in range(low, high):
+        j = i + 1 if i + 1 < high else low
+        s = ring.sign[i] + ring.sign[j]
+        if s == 0:
+            s = 1 if ring.t[j] > ring.t[i] else -1
+        ring.side[i] = 1 if s > 0 else -1
+    h = high - 1
+    for i in range(low, high):
+        stop = False
+        if ring.sign[i] == 0:
+            j = i + 1 if i + 1 < high else low
+            stop = ring.side[h] != ring.side[i]
+            if not stop and ring.sign[h] != 0 and ring.sign[j] != 0:
+                ax, ay = ring.x[i] - ring.x[h], ring.y[i] - ring.y[h]
+                stop = ax * (ring.y[j] - ring.y[i]) - ay * (ring.x[j] - ring.x[i]) < 0.0
+        ring.stop[i] = stop
+        h = i
+    return True
 
 
 @kernel
 def _chain(ring: Any, layer: int, k: int, chains: Any) -> int:
     """Append the chains of one layer at k; returns the new number (unchanged if the layer is on one side)."""
     low, high = ring.start[layer], ring.start[layer + 1]
-    plus = minus = False
-    for i in range(low, high):
-        plus |= ring.sign[i] > 0
-        minus |= ring.sign[i] < 0
-    if not (plus and minus):
+    if not _mark(ring, low, high):
         return k
     begin = low
-    while not _breaks(ring, begin, low, high):
+    while not ring.stop[begin]:
         begin += 1
     i = begin
     while True:
         j = i + 1 if i + 1 < high else low
-        chains.first[k], chains.layer[k], chains.edges[k] = i, layer, 1
-        chains.side[k] = _edge_side(ring, i, j)
-        while not _breaks(ring, j, low, high):
+        while not ring.stop[j]:
             j = j + 1 if j + 1 < high else low
-            chains.edges[k] += 1
+        chains.first[k], chains.last[k], chains.layer[k], chains.side[k] = i, j, layer, ring.side[i]
         k += 1
         i = j
         if i == begin:
             return k
-
-
-@kernel
-def _end(ring: Any, chains: Any, c: int) -> int:
-    """Ring position of the last vertex of a chain."""
-    layer = chains.layer[c]
-    low, high = ring.start[layer], ring.start[layer + 1]
-    i = chains.first[c] + chains.edges[c]
-    return int(i if i < high else i - (high - low))
 
 
 @kernel
@@ -201,7 +197,7 @@ def _link(ring: Any, chains: Any, k0: int, k1: int, order: Any, at: Any) -> bool
             if chains.side[c] != side:
                 continue
             for ends in (0, 1):  # a plus chain ends where its chord begins: (end, start), (end, start), ..
-                t = ring.t[_end(ring, chains, c)] if ends else ring.t[chains.first[c]]
+                t = ring.t[chains.last[c]] if ends else ring.t[chains.first[c]]
                 t *= side
                 # equal places (a reflex vertex that touches): close one chord before the next begins
                 p = n
@@ -245,10 +241,13 @@ def _walk(ring: Any, chains: Any, k0: int, k1: int, pieces: Any, p: int, near: f
         while not used[c]:
             used[c] = True
             i = chains.first[c]
-            for e in range(chains.edges[c]):
-                if e > 0 or came_by_chord or ring.own[i]:
+            keep = came_by_chord or ring.own[i]  # a crossing of a chord that is not folded is no corner
+            while True:
+                if keep:
                     v = _put(ring, pieces, v, i, ring.tag[i], near, begin)
-                i = i + 1 if i + 1 < high else low
+                i, keep = (i + 1 if i + 1 < high else low), True
+                if i == chains.last[c]:
+                    break
             came_by_chord = chains.cut[c]
             if came_by_chord:
                 if side == -chains.side[c]:

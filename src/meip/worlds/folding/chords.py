@@ -53,12 +53,13 @@ def _opposite(ring: Any, layers: int, begin: float, end: float, low: Any, high: 
 @kernel
 def _touching(ring: Any, layers: int, low: Any, high: Any, n: int) -> int:
     """Chords along a seam: where an edge on the line has cloth on its plus side and another on its minus side."""
+    start, sign, t = ring.start, ring.sign, ring.t
     for layer in range(layers):
-        a, b = ring.start[layer], ring.start[layer + 1]
+        a, b = start[layer], start[layer + 1]
         for i in range(a, b):
             j = i + 1 if i + 1 < b else a
-            if ring.sign[i] == 0 and ring.sign[j] == 0 and ring.t[j] > ring.t[i]:
-                n = _opposite(ring, layers, ring.t[i], ring.t[j], low, high, n)
+            if sign[i] == 0 and sign[j] == 0 and t[j] > t[i]:
+                n = _opposite(ring, layers, t[i], t[j], low, high, n)
     return n
 
 

@@ -134,6 +134,9 @@ def _trace(xy: Any, tag: Any, start: Any, line: Any, snap: float, ring: Any) -> 
     ring.start[len(start) - 1] = m
 
 
+# Arrays are taken out of their tuples before loops: inside, each access would count references.
+
+
 @kernel
 def _mark(ring: Any, low: int, high: int) -> bool:
     """Sides of the edges of one layer, and where chains end. False if the layer lies on one side of the line.
@@ -141,93 +144,100 @@ def _mark(ring: Any, low: int, high: int) -> bool:
     An edge on the line belongs to the side of the interior (its left). A chain ends where sides change, and where a
     reflex vertex touches the line from one side.
     """
+    x, y, t, sign, sides, stops = ring.x, ring.y, ring.t, ring.sign, ring.side, ring.stop
     plus = minus = False
     for i in range(low, high):
-        plus |= ring.sign[i] > 0
-        minus |= ring.sign[i] < 0
+        plus |= sign[i] > 0
+        minus |= sign[i] < 0
     if not (plus and minus):
         return False
     for i in range(low, high):
         j = i + 1 if i + 1 < high else low
-        s = ring.sign[i] + ring.sign[j]
+        s = sign[i] + sign[j]
         if s == 0:
-            s = 1 if ring.t[j] > ring.t[i] else -1
-        ring.side[i] = 1 if s > 0 else -1
+            s = 1 if t[j] > t[i] else -1
+        sides[i] = 1 if s > 0 else -1
     h = high - 1
     for i in range(low, high):
         stop = False
-        if ring.sign[i] == 0:
+        if sign[i] == 0:
             j = i + 1 if i + 1 < high else low
-            stop = ring.side[h] != ring.side[i]
-            if not stop and ring.sign[h] != 0 and ring.sign[j] != 0:
-                ax, ay = ring.x[i] - ring.x[h], ring.y[i] - ring.y[h]
-                stop = ax * (ring.y[j] - ring.y[i]) - ay * (ring.x[j] - ring.x[i]) < 0.0
-        ring.stop[i] = stop
+            stop = sides[h] != sides[i]
+            if not stop and sign[h] != 0 and sign[j] != 0:
+                stop = (x[i] - x[h]) * (y[j] - y[i]) - (y[i] - y[h]) * (x[j] - x[i]) < 0.0
+        stops[i] = stop
         h = i
     return True
 
 
 @kernel
-def _chain(ring: Any, layer: int, k: int, chains: Any) -> int:
-    """Append the chains of one layer at k; returns the new number (unchanged if the layer is on one side)."""
-    low, high = ring.start[layer], ring.start[layer + 1]
-    if not _mark(ring, low, high):
-        return k
-    begin = low
-    while not ring.stop[begin]:
-        begin += 1
-    i = begin
-    while True:
-        j = i + 1 if i + 1 < high else low
-        while not ring.stop[j]:
-            j = j + 1 if j + 1 < high else low
-        chains.first[k], chains.last[k], chains.layer[k], chains.side[k] = i, j, layer, ring.side[i]
-        k += 1
-        i = j
-        if i == begin:
-            return k
+def _chain(ring: Any, layers: int, chains: Any, bounds: Any) -> int:
+    """The chains of all layers (none of a layer on one side of the line); returns how many."""
+    starts, stops, sides = ring.start, ring.stop, ring.side
+    firsts, lasts, owners, chain_sides = chains.first, chains.last, chains.layer, chains.side
+    k = 0
+    for layer in range(layers):
+        bounds[layer] = k
+        low, high = starts[layer], starts[layer + 1]
+        if not _mark(ring, low, high):
+            continue
+        begin = low
+        while not stops[begin]:
+            begin += 1
+        i = begin
+        while True:
+            j = i + 1 if i + 1 < high else low
+            while not stops[j]:
+                j = j + 1 if j + 1 < high else low
+            firsts[k], lasts[k], owners[k], chain_sides[k] = i, j, layer, sides[i]
+            k += 1
+            i = j
+            if i == begin:
+                break
+    bounds[layers] = k
+    return k
 
 
 @kernel
-def _link(ring: Any, chains: Any, k0: int, k1: int, order: Any, at: Any) -> bool:
+def _link(t: Any, chains: Any, k0: int, k1: int, order: Any, at: Any) -> bool:
     """Pair the chain ends of one layer along the line, side by side. False if they do not alternate."""
+    firsts, lasts, sides, links, low, high = (
+        chains.first,
+        chains.last,
+        chains.side,
+        chains.link,
+        chains.low,
+        chains.high,
+    )
     for side in (1, -1):
         n = 0
         for c in range(k0, k1):
-            if chains.side[c] != side:
+            if sides[c] != side:
                 continue
             for ends in (0, 1):  # a plus chain ends where its chord begins: (end, start), (end, start), ..
-                t = ring.t[chains.last[c]] if ends else ring.t[chains.first[c]]
-                t *= side
+                place = side * (t[lasts[c]] if ends else t[firsts[c]])
                 # equal places (a reflex vertex that touches): close one chord before the next begins
                 p = n
-                while p > 0 and (at[p - 1] > t or (at[p - 1] == t and ends == 0 and order[p - 1] & 1)):
+                while p > 0 and (at[p - 1] > place or (at[p - 1] == place and ends == 0 and order[p - 1] & 1)):
                     at[p], order[p] = at[p - 1], order[p - 1]
                     p -= 1
-                at[p], order[p] = t, 2 * c + ends
+                at[p], order[p] = place, 2 * c + ends
                 n += 1
         for p in range(0, n, 2):
             if not order[p] & 1 or order[p + 1] & 1:
                 return False
             c = order[p] >> 1
-            chains.link[c] = order[p + 1] >> 1
-            chains.low[c], chains.high[c] = min(side * at[p], side * at[p + 1]), max(side * at[p], side * at[p + 1])
+            links[c] = order[p + 1] >> 1
+            low[c], high[c] = min(side * at[p], side * at[p + 1]), max(side * at[p], side * at[p + 1])
     return True
-
-
-@kernel
-def _put(ring: Any, pieces: Any, v: int, i: int, tag: int, near: float, begin: int) -> int:
-    """Append ring vertex i to the piece that began at `begin`, unless it repeats the vertex before."""
-    if v > begin and abs(pieces.x[v - 1] - ring.x[i]) < near and abs(pieces.y[v - 1] - ring.y[i]) < near:
-        pieces.tag[v - 1] = tag
-        return v
-    pieces.x[v], pieces.y[v], pieces.tag[v] = ring.x[i], ring.y[i], tag
-    return v + 1
 
 
 @kernel
 def _walk(ring: Any, chains: Any, k0: int, k1: int, pieces: Any, p: int, near: float, used: Any) -> int:
     """Append the pieces of one crossed layer at p: along chains, across folded chords. The new number; -1: torn."""
+    x, y, tag, own = ring.x, ring.y, ring.tag, ring.own
+    firsts, lasts, sides, links, cuts = chains.first, chains.last, chains.side, chains.link, chains.cut
+    px, py, ptag = pieces.x, pieces.y, pieces.tag
     layer = chains.layer[k0]
     low, high = ring.start[layer], ring.start[layer + 1]
     for seed in range(k0, k1):
@@ -235,28 +245,31 @@ def _walk(ring: Any, chains: Any, k0: int, k1: int, pieces: Any, p: int, near: f
             continue
         begin = pieces.start[p]
         v, side, c = begin, 0, seed
-        came_by_chord = False
+        by_chord = False
         for d in range(k0, k1):  # the chain that leads here, to know whether its chord is folded
-            came_by_chord |= chains.cut[d] and chains.link[d] == seed
+            by_chord |= cuts[d] and links[d] == seed
         while not used[c]:
             used[c] = True
-            i = chains.first[c]
-            keep = came_by_chord or ring.own[i]  # a crossing of a chord that is not folded is no corner
-            while True:
+            i, end = firsts[c], False
+            keep = by_chord or own[i]  # a crossing of a chord that is not folded is no corner
+            by_chord = cuts[c]
+            while not end or by_chord:
                 if keep:
-                    v = _put(ring, pieces, v, i, ring.tag[i], near, begin)
-                i, keep = (i + 1 if i + 1 < high else low), True
-                if i == chains.last[c]:
+                    edge = FRESH if end else tag[i]
+                    if v > begin and abs(px[v - 1] - x[i]) < near and abs(py[v - 1] - y[i]) < near:
+                        ptag[v - 1] = edge  # the same place twice
+                    else:
+                        px[v], py[v], ptag[v] = x[i], y[i], edge
+                        v += 1
+                if end:
                     break
-            came_by_chord = chains.cut[c]
-            if came_by_chord:
-                if side == -chains.side[c]:
+                i, keep = (i + 1 if i + 1 < high else low), True
+                end = i == lasts[c]
+            if by_chord:
+                if side == -sides[c]:
                     return -1
-                side = chains.side[c]
-                v = _put(ring, pieces, v, i, FRESH, near, begin)
-                c = chains.link[c]
-            else:
-                c = c + 1 if c + 1 < k1 else k0
+                side = sides[c]
+            c = links[c] if by_chord else (c + 1 if c + 1 < k1 else k0)
         p = _close(pieces, p, v, layer, side, near)
     return p
 
@@ -264,18 +277,14 @@ def _walk(ring: Any, chains: Any, k0: int, k1: int, pieces: Any, p: int, near: f
 @kernel
 def _close(pieces: Any, p: int, v: int, layer: int, side: int, near: float) -> int:
     """Finish piece p, whose vertices end at v; a piece without area is left out."""
+    x, y = pieces.x, pieces.y
     begin = pieces.start[p]
-    if (
-        v > begin + 1
-        and abs(pieces.x[v - 1] - pieces.x[begin]) < near
-        and abs(pieces.y[v - 1] - pieces.y[begin]) < near
-    ):
+    x0, y0 = x[begin], y[begin]
+    if v > begin + 1 and abs(x[v - 1] - x0) < near and abs(y[v - 1] - y0) < near:
         v -= 1
     twice = 0.0
-    for i in range(begin, v):
-        j = i + 1 if i + 1 < v else begin
-        ax, ay = pieces.x[i] - pieces.x[begin], pieces.y[i] - pieces.y[begin]
-        twice += ax * (pieces.y[j] - pieces.y[begin]) - ay * (pieces.x[j] - pieces.x[begin])
+    for i in range(begin + 1, v - 1):
+        twice += (x[i] - x0) * (y[i + 1] - y0) - (y[i] - y0) * (x[i + 1] - x0)
     if v < begin + 3 or twice <= near * near:
         return p
     pieces.area[p], pieces.layer[p], pieces.side[p] = 0.5 * twice, layer, side
@@ -286,11 +295,13 @@ def _close(pieces: Any, p: int, v: int, layer: int, side: int, near: float) -> i
 @kernel
 def _whole(ring: Any, layer: int, pieces: Any, p: int, near: float) -> int:
     """Append a layer that is not crossed as one piece, with its side."""
+    x, y, tag, sign = ring.x, ring.y, ring.tag, ring.sign
+    px, py, ptag = pieces.x, pieces.y, pieces.tag
     v, side = pieces.start[p], 0
     for i in range(ring.start[layer], ring.start[layer + 1]):
-        pieces.x[v], pieces.y[v], pieces.tag[v] = ring.x[i], ring.y[i], ring.tag[i]
-        if ring.sign[i] != 0:
-            side = ring.sign[i]
+        px[v], py[v], ptag[v] = x[i], y[i], tag[i]
+        if sign[i] != 0:
+            side = sign[i]
         v += 1
     return _close(pieces, p, v, layer, side, near)
 
@@ -298,13 +309,13 @@ def _whole(ring: Any, layer: int, pieces: Any, p: int, near: float) -> int:
 @kernel
 def _silhouette_chords(ring: Any, chains: Any, chords: Any, layers: int, r: float, join: float) -> tuple[int, int, int]:
     """Chains, their links and the chords the segment contains: (code, number of chords, number contained)."""
-    k = 0
+    bounds = chords.bounds
+    k = _chain(ring, layers, chains, bounds)
     for layer in range(layers):
-        chords.bounds[layer] = k
-        k = _chain(ring, layer, k, chains)
-        if not _link(ring, chains, chords.bounds[layer], k, chords.order, chords.at):
+        if bounds[layer] < bounds[layer + 1] and not _link(
+            ring.t, chains, bounds[layer], bounds[layer + 1], chords.order, chords.at
+        ):
             return UNSTABLE, 0, 0
-    chords.bounds[layers] = k
     n = merged_chords(ring, chains, k, layers, chords.low, chords.high, join)
     code, picked = chosen_chords(chords.low, chords.high, n, r, join, chords.chosen)
     for c in range(k):

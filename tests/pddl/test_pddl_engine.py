@@ -198,3 +198,14 @@ def test_competition_plans_replay_to_the_goal(name: str) -> None:
             assert action in engine.applicable(state), f"{path}: {step_text(step)}"
             state = engine.results(state, action)[1][0]
         assert engine.reached(state).all()
+
+
+def test_lifted_ids_name_their_actions_and_do_not_depend_on_what_was_asked() -> None:
+    world = PddlWorld("satellite", seed=2)
+    one, two = (LiftedEngine(world.instance, world.engine.schemas) for _ in range(2))
+    after = one.successors(one.initial)
+    two.successors(after.states[0])
+    for action in after.actions:
+        assert two.step(int(action)) == one.step(int(action))
+        assert two.action_id(one.step(int(action))) == action
+    assert (np.diff(after.actions) > 0).all()

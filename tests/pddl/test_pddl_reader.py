@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
-from meip.errors import DocumentError
+from meip.errors import DocumentError, MeipError
 from meip.worlds.pddl.plans import parse_plan, read_plan, write_plan
 from meip.worlds.pddl.reader import parse_domain, parse_problem, read_domain, read_problem
 from meip.worlds.pddl.syntax import And, Atom, Chance, Compare, ForAll, Or, Quantified, Together, When
@@ -185,3 +186,16 @@ def test_problem_files_are_read_from_disk(tmp_path: Path) -> None:
     (tmp_path / "p.pddl").write_text(PROBLEM)
     domain = read_domain(tmp_path / "d.pddl")
     assert read_problem(tmp_path / "p.pddl", domain).goal == Atom("at", ("c", "y"))
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.integers(0, len(DOMAIN) + len(PROBLEM)), st.integers(0, 12), st.text("()?-:; \nabe0.é", max_size=6))
+def test_mutilated_files_give_only_our_errors(place: int, length: int, inserted: str) -> None:
+    both = DOMAIN + "\0" + PROBLEM
+    text = both[:place] + inserted + both[place + length :]
+    domain, _, problem = text.partition("\0")
+    try:
+        file = parse_domain(domain)
+        parse_problem(problem, file)
+    except MeipError as error:
+        assert str(error).startswith(("domain:", "problem:"))

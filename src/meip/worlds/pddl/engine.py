@@ -28,6 +28,7 @@ __all__ = ["MAX_ACTIONS", "BaseEngine", "Engine", "Successors", "compile_problem
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 MAX_ACTIONS = 1_000_000
+WALK_ACTIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -257,14 +258,16 @@ class Engine(BaseEngine):
     def _frequencies(self, walks: int = 8, steps: int = 32) -> NDArray[np.float64]:
         """How often each fact is true on short random walks (a fixed seed: the same engine every time)."""
         random = np.random.default_rng(0)
-        rows = np.repeat(self.initial[None], walks, axis=0)
+        rows = np.repeat(self.initial[None], walks if self.table.actions < WALK_ACTIONS else 1, axis=0)
         total = np.zeros(self.layout.bits)
+        seen = 0
         for _ in range(steps):
             total += self.layout.unpack(rows).sum(axis=0)
             offsets, actions = self.applicable_batch(rows)
             counts = np.diff(offsets)
             alive = counts > 0
-            if not alive.any():
+            seen += len(actions)
+            if not alive.any() or seen > WALK_ACTIONS:  # long enough to tell rare facts from common ones
                 break
             chosen = actions[offsets[:-1][alive] + (random.random(int(alive.sum())) * counts[alive]).astype(np.int64)]
             rows = rows[alive]

@@ -1,17 +1,19 @@
 """Successors without grounding: applicable actions by joining preconditions with the facts of a state.
 
-For problems with more ground actions than fit. Actions get an id when they first apply, so ids depend on what was
-asked before; within a state they still come in the order of schemas and arguments.
+For problems with more ground actions than fit. The id of an action is computed from its arguments (mixed radix over
+the objects that each parameter can be), in the order of schemas and arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.errors import BudgetError
 from meip.worlds.pddl import kernels
 from meip.worlds.pddl.datalog import Relation, join
 from meip.worlds.pddl.engine import BaseEngine, Successors
@@ -25,6 +27,7 @@ __all__ = ["LiftedEngine"]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 MAX_ROWS = 50_000_000
+MAX_IDS = 2**62
 
 
 class LiftedEngine(BaseEngine):
@@ -34,23 +37,35 @@ class LiftedEngine(BaseEngine):
         super().__init__(instance, schemas, Layout.build(instance, None))
         self._relations = initial_relations(instance)
         self._queries = [query(instance, s.parameters, s.condition) for s in schemas]
-        self._ids: dict[tuple[int, bytes], int] = {}
-        self._bindings: list[tuple[int, Ints]] = []
+        self._choices = [[instance.of_types(p.types) for p in s.parameters] for s in schemas]
+        sizes = [prod(len(c) for c in choices) for choices in self._choices]
+        if sum(sizes) > MAX_IDS:
+            raise BudgetError(
+                f"problem {instance.problem.name!r} could have {sum(sizes):,} actions, too many to number; "
+                "use fewer objects, or actions with fewer or more narrowly typed parameters"
+            )
+        self._first: Ints = np.cumsum([0, *sizes]).astype(np.int64)
 
     def _binding(self, action: int) -> tuple[int, Ints]:
-        return self._bindings[action]
+        schema = int(np.searchsorted(self._first, action, side="right")) - 1
+        code = int(action - self._first[schema])
+        row = []
+        for choices in reversed(self._choices[schema]):
+            code, rank = divmod(code, len(choices))
+            row.append(choices[rank])
+        return schema, np.array(row[::-1], dtype=np.int64)
 
-    def _id(self, schema: int, row: Ints) -> int:
-        key = (schema, row.tobytes())
-        found = self._ids.setdefault(key, len(self._bindings))
-        if found == len(self._bindings):
-            self._bindings.append((schema, row))
-        return found
+    def _codes(self, schema: int, rows: Ints) -> Ints:
+        """[n] the ids of bindings of a schema."""
+        code = np.zeros(len(rows), dtype=np.int64)
+        for column, choices in zip(rows.T, self._choices[schema], strict=True):
+            code = code * len(choices) + np.searchsorted(choices, column)
+        return np.asarray(code + self._first[schema])
 
     def action_id(self, step: Sequence[str]) -> int:
         number, row = self._row(step)
-        fits = all(row[i] in self.instance.of_types(p.types) for i, p in enumerate(self.schemas[number].parameters))
-        return self._id(number, row) if fits else -1
+        fits = all(i in choices for i, choices in zip(row, self._choices[number], strict=True))
+        return int(self._codes(number, row[None])[0]) if fits else -1
 
     def cost(self, action: int) -> float:
         return float(self._ground_one(action).cost[0])
@@ -105,7 +120,7 @@ class LiftedEngine(BaseEngine):
         return build_table(self.grounder, self.schemas, tuple(bindings), self.programs)
 
     def _ground_one(self, action: int) -> ActionTable:
-        schema, row = self._bindings[action]
+        schema, row = self._binding(action)
         none = [np.zeros((0, len(s.parameters)), dtype=np.int64) for s in self.schemas]
         return self._ground([*none[:schema], row[None], *none[schema + 1 :]])
 
@@ -121,16 +136,14 @@ class LiftedEngine(BaseEngine):
             )
         return table, positions
 
-    def _intern(self, table: ActionTable, positions: Ints) -> Ints:
-        first = np.searchsorted(table.schema, np.arange(len(self.schemas)))
-        schemas = table.schema[positions]
-        return np.array(
-            [self._id(int(s), table.arguments[s][p - first[s]]) for s, p in zip(schemas, positions, strict=True)],
-            dtype=np.int64,
-        )
+    def _ids(self, table: ActionTable, positions: Ints) -> Ints:
+        """The ids of actions of a table."""
+        ids = [self._codes(i, rows) for i, rows in enumerate(table.arguments)]
+        found: Ints = np.concatenate([*ids, np.zeros(0, dtype=np.int64)])[positions]
+        return found
 
     def applicable_batch(self, states: Words) -> tuple[Ints, Ints]:
-        parts = [self._intern(*self._applicable(row)) for row in self.rows(states)]
+        parts = [self._ids(*self._applicable(row)) for row in self.rows(states)]
         offsets = np.cumsum([0, *(len(p) for p in parts)]).astype(np.int64)
         return offsets, np.concatenate([*parts, np.zeros(0, dtype=np.int64)])
 
@@ -140,7 +153,7 @@ class LiftedEngine(BaseEngine):
             table, positions = self._applicable(row)
             whole = np.array([0, len(positions)], dtype=np.int64)
             _, repeated, out, chances = self._expand(table, row[None], whole, positions)
-            ids = self._intern(table, positions)
+            ids = self._ids(table, positions)
             actions.append(ids[np.searchsorted(positions, repeated)])
             results.append(out)
             probabilities.append(chances)

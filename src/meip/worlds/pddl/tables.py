@@ -71,7 +71,8 @@ def split_bits(
     order = np.argsort(key, kind="stable")
     key, facts, flags = key[order], facts[order], flags[order]
     bit = np.uint64(1) << (facts % 64).astype(np.uint64)
-    unique, first = np.unique(key, return_index=True)
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    unique = key[first]
     if len(unique):
         mask = np.bitwise_or.reduceat(bit, first)
         need = np.bitwise_or.reduceat(np.where(flags, bit, np.uint64(0)), first)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import inf, isfinite, nan
 from typing import Any
 
@@ -121,11 +120,8 @@ def _fold_many(
 def _run(first: Any, start: Any, xy: Any, tag: Any, label: Any, maps: Any, scale: Any, which: Any, actions: Any) -> Any:
     """`_fold_many` with room for its results: twice what went in, then more where that is not enough."""
     count = len(which)
-    if count == 1:
-        layers, vertices = 3 * len(label) + 3, 3 * len(tag)
-    else:
-        layers = int(2 * (first[1:] - first[:-1])[which].sum()) + 8
-        vertices = int(2 * (start[first[1:]] - start[first[:-1]])[which].sum()) + 8
+    layers = int(2 * (first[1:] - first[:-1])[which].sum()) + 8
+    vertices = int(2 * (start[first[1:]] - start[first[:-1]])[which].sum()) + 8
     codes, ends = np.empty(count, np.int64), np.empty(count + 1, np.int64)
     while True:
         new_start, new_label, new_maps = (
@@ -142,22 +138,22 @@ def _run(first: Any, start: Any, xy: Any, tag: Any, label: Any, maps: Any, scale
         layers, vertices = 2 * layers, 2 * vertices
 
 
-_ONE = np.zeros(1, dtype=np.int64)
-
-
-@lru_cache(maxsize=1024)
-def _span(layers: int) -> NDArray[np.int64]:
-    """Where the layers of a single cloth start and end; read-only, as compiled code is made for such arrays."""
-    array = np.array([0, layers])
-    array.flags.writeable = False
-    return array
-
-
-@lru_cache(maxsize=1024)
-def _row(scale: float) -> NDArray[np.float64]:
-    array = np.array([scale])
-    array.flags.writeable = False
-    return array
+@kernel
+def _fold_single(
+    start: Any, xy: Any, tag: Any, label: Any, maps: Any, scale: float, x: float, y: float, r: float, theta: float
+) -> Any:
+    """One fold with as few arrays in and out as possible: their crossing into compiled code is what costs."""
+    work = workspace(len(tag), len(label))
+    line = (x, y, np.cos(theta), np.sin(theta))
+    code, p, side = _fold_one(start, xy, tag, maps, line, r, scale, work)
+    layers, vertices = (p, work[3].start[p]) if code == FOLDED else (0, 0)
+    new_start, new_label, new_maps = (
+        np.empty(layers + 1, np.int32), np.empty((layers, 2), np.int32), np.empty((layers, 2, 3)),
+    )  # fmt: skip
+    new_xy, new_tag = np.empty((vertices, 2)), np.empty(vertices, np.uint8)
+    if code == FOLDED:
+        turn_over(work[3], p, side, line, label, maps, (new_start, new_xy, new_tag, new_label, new_maps), 0, 0)
+    return code, new_start, new_xy, new_tag, new_label, new_maps
 
 
 def fold(cloth: Cloth, action: Sequence[float]) -> Cloth:
@@ -168,12 +164,11 @@ def fold(cloth: Cloth, action: Sequence[float]) -> Cloth:
         x = y = r = theta = nan
     if not (isfinite(x) and isfinite(y) and isfinite(theta) and 0 < r < inf):
         raise WorldError(f"{action!r} is not a folding segment: expected four finite numbers (x, y, r, theta), r > 0")
-    row = np.array(((x, y, r, theta),))
-    codes, _, start, xy, tag, label, maps = _run(
-        _span(len(cloth.label)), cloth.start, cloth.xy, cloth.tag, cloth.label, cloth.maps, _row(cloth.scale), _ONE, row
+    code, start, xy, tag, label, maps = _fold_single(
+        cloth.start, cloth.xy, cloth.tag, cloth.label, cloth.maps, cloth.scale, x, y, r, theta
     )
-    if codes[0] != FOLDED:
-        raise WorldError(_words(int(codes[0]), (x, y, r, theta)))
+    if code != FOLDED:
+        raise WorldError(_words(code, (x, y, r, theta)))
     return Cloth(start, xy, tag, label, maps, cloth.parts, cloth.scale)
 
 

@@ -62,6 +62,7 @@ class Ring(NamedTuple):
     side: Any  # of the edge that starts here
     stop: Any  # does a chain end here?
     start: Any  # [L + 1]
+    crossed: Any  # [L + 1] does the layer have vertices on both sides?
 
 
 class Chains(NamedTuple):
@@ -97,7 +98,8 @@ def workspace(vertices: int, layers: int) -> Any:
     ints = np.empty((12, m), np.int64)
     flags = np.empty((5, m), np.bool_)
     starts = np.empty(layers + 1, np.int64)
-    ring = Ring(floats[0], floats[1], ints[0], ints[1], flags[0], floats[2], ints[11], flags[4], starts)
+    crossed = np.empty(layers + 1, np.bool_)
+    ring = Ring(floats[0], floats[1], ints[0], ints[1], flags[0], floats[2], ints[11], flags[4], starts, crossed)
     chains = Chains(ints[2], ints[3], ints[4], ints[5], ints[6], floats[3], floats[4], flags[1])
     pieces = Pieces(np.empty(m + 1, np.int64), floats[5], floats[6], ints[7], ints[8], ints[9], floats[7])
     bounds = np.empty(layers + 1, np.int64)
@@ -109,28 +111,29 @@ def workspace(vertices: int, layers: int) -> Any:
 def _trace(xy: Any, tag: Any, start: Any, line: Any, snap: float, ring: Any) -> None:
     """Fill the ring: every vertex with its side (on the line if nearer than `snap`), and the crossings."""
     cx, cy, ux, uy = line
+    x, y, t, sign, tags, own = ring.x, ring.y, ring.t, ring.sign, ring.tag, ring.own
     m = 0
     for layer in range(len(start) - 1):
         ring.start[layer] = m
         low, high = start[layer], start[layer + 1]
         dx, dy = xy[high - 1, 0] - cx, xy[high - 1, 1] - cy
-        before, before_t = ux * dy - uy * dx, ux * dx + uy * dy
+        before, before_t, j = ux * dy - uy * dx, ux * dx + uy * dy, high - 1
+        least = most = 0
         for i in range(low, high):
             dx, dy = xy[i, 0] - cx, xy[i, 1] - cy
             here, here_t = ux * dy - uy * dx, ux * dx + uy * dy
-            j = i - 1 if i > low else high - 1
             if (before > snap and here < -snap) or (before < -snap and here > snap):
                 w = before / (before - here)
-                ring.x[m] = xy[j, 0] + w * (xy[i, 0] - xy[j, 0])
-                ring.y[m] = xy[j, 1] + w * (xy[i, 1] - xy[j, 1])
-                ring.t[m] = before_t + w * (here_t - before_t)
-                ring.sign[m], ring.tag[m], ring.own[m] = 0, tag[j], False
+                x[m], y[m] = xy[j, 0] + w * (xy[i, 0] - xy[j, 0]), xy[j, 1] + w * (xy[i, 1] - xy[j, 1])
+                t[m] = before_t + w * (here_t - before_t)
+                sign[m], tags[m], own[m] = 0, tag[j], False
                 m += 1
-            ring.x[m], ring.y[m], ring.t[m] = xy[i, 0], xy[i, 1], here_t
-            ring.tag[m], ring.own[m] = tag[i], True
-            ring.sign[m] = 1 if here > snap else (-1 if here < -snap else 0)
+            s = int(here > snap) - int(here < -snap)
+            x[m], y[m], t[m], sign[m], tags[m], own[m] = xy[i, 0], xy[i, 1], here_t, s, tag[i], True
+            least, most = min(least, s), max(most, s)
             m += 1
-            before, before_t = here, here_t
+            before, before_t, j = here, here_t, i
+        ring.crossed[layer] = least < 0 < most
     ring.start[len(start) - 1] = m
 
 
@@ -138,19 +141,13 @@ def _trace(xy: Any, tag: Any, start: Any, line: Any, snap: float, ring: Any) -> 
 
 
 @kernel
-def _mark(ring: Any, low: int, high: int) -> bool:
-    """Sides of the edges of one layer, and where chains end. False if the layer lies on one side of the line.
+def _mark(ring: Any, low: int, high: int) -> None:
+    """Sides of the edges of one crossed layer, and where chains end.
 
     An edge on the line belongs to the side of the interior (its left). A chain ends where sides change, and where a
     reflex vertex touches the line from one side.
     """
     x, y, t, sign, sides, stops = ring.x, ring.y, ring.t, ring.sign, ring.side, ring.stop
-    plus = minus = False
-    for i in range(low, high):
-        plus |= sign[i] > 0
-        minus |= sign[i] < 0
-    if not (plus and minus):
-        return False
     for i in range(low, high):
         j = i + 1 if i + 1 < high else low
         s = sign[i] + sign[j]
@@ -167,7 +164,6 @@ def _mark(ring: Any, low: int, high: int) -> bool:
                 stop = (x[i] - x[h]) * (y[j] - y[i]) - (y[i] - y[h]) * (x[j] - x[i]) < 0.0
         stops[i] = stop
         h = i
-    return True
 
 
 @kernel
@@ -179,8 +175,9 @@ def _chain(ring: Any, layers: int, chains: Any, bounds: Any) -> int:
     for layer in range(layers):
         bounds[layer] = k
         low, high = starts[layer], starts[layer + 1]
-        if not _mark(ring, low, high):
+        if not ring.crossed[layer]:
             continue
+        _mark(ring, low, high)
         begin = low
         while not stops[begin]:
             begin += 1

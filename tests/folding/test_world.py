@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,17 @@ def test_the_world_keeps_the_protocol() -> None:
 def test_the_world_survives_its_document() -> None:
     world = Folding(garment("hoodie"), 3, proposal_from(bundled()[:2]), 7, 1)
     assert load_problem(problem_document(world)) == world
+
+
+def test_worlds_and_cloths_travel_to_other_processes() -> None:
+    world = Folding(SHIRT, candidates=5)
+    flat = Cloth.flat(SHIRT)
+    actions = world.actions(flat)
+    there, cloth = pickle.loads(pickle.dumps((world, fold(flat, actions[0]))))
+    assert there == world
+    assert there.actions(flat) == actions
+    assert cloth == fold(flat, actions[0])
+    assert not cloth.xy.flags.writeable
 
 
 def test_the_same_state_and_seed_give_the_same_actions() -> None:

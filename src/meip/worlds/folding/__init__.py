@@ -1,1 +1,8 @@
-"""Folding clothes: the paper's third experiment (Learning to fold)."""
+"""Folding clothes: the paper's third experiment (Learning to fold).
+
+- `cloth`, `garments`, `styles`, `templates`: what is folded; `cvat`, `fold_format`: where else it may come from
+- `folds` over `kernel`, `chords`, `spread`: folding one cloth and many; `silhouette`: the visible outline
+- `fluents`: what can be said about a cloth; `proposal`: which folds to consider; `world`: all of it as a World
+- `demonstrate`: the scripted demonstrator and the bundled demonstrations; `referee`: was it folded as people do?
+- `render`, `sheets`, `canvas`: pictures; `parse_graph`: pictures back to polygons
+"""

@@ -226,6 +226,10 @@ class Cloth:
     def __hash__(self) -> int:
         return hash(self.key)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Through the constructor, so that arrays are read-only again in another process."""
+        return Cloth, (self.start, self.xy, self.tag, self.label, self.maps, self.parts, self.scale)
+
     def __repr__(self) -> str:
         return f"Cloth({len(self)} layers of {', '.join(self.parts)})"
 

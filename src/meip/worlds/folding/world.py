@@ -52,6 +52,10 @@ class Folding(World):
         object.__setattr__(self, "_flat", Cloth.flat(self.garment))
         object.__setattr__(self, "_near", {})
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the remembered folds: another process makes the same ones."""
+        return Folding, (self.garment, self.horizon, self.proposal, self.candidates, self.seed)
+
     @property
     def domain(self) -> Domain:
         return DOMAIN

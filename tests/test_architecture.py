@@ -20,13 +20,13 @@ MODULES = sorted(
 
 # The data flow of the design: a module may import from its own layer and from lower ones.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "files", "documents", "results", "parallel", "kernels"),
+    ("errors", "files", "documents", "results", "parallel", "kernels", "estimator"),
     ("domain", "world", "problems", "check", "graph", "demonstrations"),
     ("concepts",),
-    ("chains", "ordering", "utility"),
+    ("chains", "decisions", "ordering", "utility"),
     ("grouping", "ranking", "tree", "plans", "search", "pool"),
     ("training", "likelihood", "ranksvm", "learner", "pursuit", "baselines"),
-    ("task", "evaluation"),
+    ("task", "checkpoint", "planning", "explanation", "learning", "evaluation"),
     ("worlds", "experiments"),
     ("cli", "report", "studio", "bench", "__main__"),
 )

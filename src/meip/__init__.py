@@ -36,6 +36,9 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
         "record",
         "replay",
     ),
+    "meip.training": ("Episode",),
+    "meip.learning": ("LearnOptions", "learn"),
+    "meip.task": ("Task", "TaskPlan"),
 }
 _HOME = {name: module for module, names in _CONTENTS.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME)]
@@ -73,6 +76,9 @@ if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
         WorldError as WorldError,
     )
     from meip.graph import StateGraph as StateGraph
+    from meip.learning import LearnOptions as LearnOptions, learn as learn
+    from meip.task import Task as Task, TaskPlan as TaskPlan
+    from meip.training import Episode as Episode
     from meip.world import World as World
 
 

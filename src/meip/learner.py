@@ -26,7 +26,7 @@ from meip.ranksvm import combine, demonstration_pairs, first_deviation_pairs, fi
 from meip.training import Episode, TrainingSet
 from meip.utility import KNOTS, Utility, UtilityTerm, features, place_knots, with_weights
 
-__all__ = ["Learner", "Objective", "Round", "Study", "StudyOptions"]
+__all__ = ["Learner", "Objective", "Round", "Study", "StudyOptions", "Trial"]
 
 Objective = Literal["likelihood", "svm", "svm-literal"]
 OBJECTIVES = ("likelihood", "svm", "svm-literal")

@@ -18,6 +18,7 @@ from meip.concepts.check import kind, slot
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Composite, Concept, Quantified, constants
 from meip.concepts.selection import deduplicate, exactly_seen, relevant
+from meip.decisions import Decision
 from meip.errors import LearningError, did_you_mean
 from meip.estimator import Estimator
 from meip.learner import Objective, Study, StudyOptions, Trial
@@ -28,7 +29,7 @@ from meip.ranking import UtilityRanking
 from meip.training import ChanceFailures, Episode, TrainingSet
 from meip.utility import Utility, features
 
-__all__ = ["Decision", "Key", "Order", "Pursued", "Pursuit"]
+__all__ = ["Key", "Order", "Pursued", "Pursuit"]
 
 Order = Literal["closure", "greedy", "none"]
 ORDERS = ("closure", "greedy", "none")
@@ -36,21 +37,6 @@ Key = tuple[float, float]
 Floats = NDArray[np.float64]
 SAME_TAU = 1e-9
 LEAST_GAIN = 1e-6
-
-
-@dataclass(frozen=True)
-class Decision:
-    """One thing the pursuit considered, and what became of it."""
-
-    step: int
-    stage: str
-    """"level 1", "level 2", .., "order", "simplify"."""
-    concept: str
-    taken: bool
-    tau: float
-    gain: float
-    """By how much the posterior J - costs grew (or would have)."""
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -71,6 +57,7 @@ class Pursuit(Estimator):
     order             "closure": what always came first is required first; "greedy": order concepts one at a time;
                       "none": an additive utility, which knows no order
     screen            candidates per round that are fitted in full; the others are judged by the gradient of J
+    share             share of the concepts that are considered at all, drawn with the seed (for committees)
     """
 
     def __init__(
@@ -84,6 +71,7 @@ class Pursuit(Estimator):
         order: Order = "closure",
         max_concepts: int = 20,
         screen: int = 60,
+        share: float = 1.0,
         alpha: float = 0.03,
         hinge: float = 2.0,
         strength: float = 1.0,
@@ -100,6 +88,7 @@ class Pursuit(Estimator):
         self.order = order
         self.max_concepts = max_concepts
         self.screen = screen
+        self.share = share
         self.alpha = alpha
         self.hinge = hinge
         self.strength = strength
@@ -127,13 +116,19 @@ class Pursuit(Estimator):
             np.mean([kendall_tau(ranking(training.graphs[c.graph])[list(s.intended), 0]) for c, s in training.shown])
         )
 
-    def pursue(self, episodes: Sequence[Episode]) -> Iterator[tuple[Pursued, dict[str, Any]]]:
-        """The pursuit as it happens: (what is carried on, what is only for looking at)."""
+    def pursue(
+        self, episodes: Sequence[Episode], resume: Sequence[Decision] = ()
+    ) -> Iterator[tuple[Pursued, dict[str, Any]]]:
+        """The pursuit as it happens: (what is carried on, what is only for looking at).
+
+        `resume` takes `info["decisions"]` of an earlier run with the same episodes and parameters and goes on from
+        there: what was taken is fitted again, what was dropped is not, and the result is the same to the last bit.
+        """
         if self.order not in ORDERS:
             raise LearningError(f"order={self.order!r}: {did_you_mean(self.order, ORDERS)}")
         training = TrainingSet(episodes, chance_failures=self.chance_failures, seed=self.seed)
         self.study_ = Study(training, self._options())
-        hunt = _Hunt(self, self.study_)
+        hunt = _Hunt(self, self.study_, resume)
         yield from hunt.run()
         self.decisions_: tuple[Decision, ...] = tuple(hunt.decisions)
 
@@ -145,20 +140,22 @@ class Pursuit(Estimator):
 class _Hunt:
     """One run of the pursuit."""
 
-    def __init__(self, settings: Pursuit, study: Study) -> None:
+    def __init__(self, settings: Pursuit, study: Study, resume: Sequence[Decision] = ()) -> None:
         self.settings, self.study = settings, study
-        self.decisions: list[Decision] = []
+        self.decisions: list[Decision] = list(resume)
+        self.replayed = [d for d in resume if d.taken]  # taken before, still to be fitted again
         self.current = self._pursued((), study.fit(()))
         self.atoms: list[Concept] = []  # every candidate seen so far, for order concepts
 
     def run(self) -> Iterator[tuple[Pursued, dict[str, Any]]]:
         bank = ConceptBank(self.study.training.domain, self.settings.grammar or Grammar.paper(max_level=1))
         for level, concepts, info in bank.levels():
-            if info.stopped:
-                self._note(f"level {level}", "", False, 0.0, info.stopped)
-                break
             stage = f"level {level}"
-            candidates = self._candidates(concepts)
+            if info.stopped:
+                if not any(d.stage == stage for d in self.decisions):
+                    self._note(stage, "", False, 0.0, info.stopped)
+                break
+            candidates = self._candidates(self._considered(level, concepts))
             self.atoms += candidates
             yield from self._greedy(stage, candidates)
         if self.settings.order == "closure":
@@ -168,6 +165,13 @@ class _Hunt:
         yield from self._finish()
 
     # --- candidates ---
+
+    def _considered(self, level: int, concepts: Sequence[Concept]) -> Sequence[Concept]:
+        """All concepts, or the share of them that this pursuit looks at."""
+        if self.settings.share >= 1:
+            return concepts
+        drawn = np.random.default_rng([self.settings.seed, level]).random(len(concepts)) < self.settings.share
+        return [concept for concept, kept in zip(concepts, drawn, strict=True) if kept]
 
     def _candidates(self, concepts: Sequence[Concept]) -> list[Concept]:
         """Relevant, distinct candidates; a count enters as "exactly k" for the numbers seen in demonstrations."""
@@ -225,6 +229,11 @@ class _Hunt:
         while left and len(self.current.concepts) < self.settings.max_concepts:
             taken = {slot(c) for c in self.current.concepts} if stage != "order" else set()
             left = [c for c in left if c not in self.current.concepts and slot(c) not in taken]
+            if self.replayed:
+                if self.replayed[0].stage != stage:
+                    break  # this stage was finished before
+                yield self._replay(stage, left)
+                continue
             tried = [self._pursued((*self.current.concepts, c), t) for c, t in self._trials(left)]
             if not tried:
                 break
@@ -236,6 +245,17 @@ class _Hunt:
                 break
             self._accept(best)
             yield self.current, self._info(stage, len(tried))
+
+    def _replay(self, stage: str, candidates: Sequence[Concept]) -> tuple[Pursued, dict[str, Any]]:
+        """Take again what was taken before the interruption."""
+        wanted = self.replayed.pop(0).concept
+        chosen = [c for c in candidates if str(c) == wanted]
+        if not chosen:
+            raise LearningError(
+                f"cannot resume: {wanted} was taken before, but is no candidate now; start again without the checkpoint"
+            )
+        self._accept(self._pursued((*self.current.concepts, chosen[0]), self._trials(chosen)[0][1]))
+        return self.current, self._info(stage, 0)
 
     def _trials(self, candidates: Sequence[Concept]) -> list[tuple[Concept, Trial]]:
         """Fit the current concepts with each candidate; of many, only those that the gradient of J finds promising."""
@@ -323,6 +343,7 @@ class _Hunt:
             "concepts": [str(c) for c in self.current.concepts],
             "tau": self.current.key[0],
             "objective": self.current.trial.fit.objective,
+            "decisions": tuple(self.decisions),
         }
 
 

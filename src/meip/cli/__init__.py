@@ -9,7 +9,17 @@ from typing import Any
 
 import typer
 
-from meip.cli import bench, concepts, files, fold, look  # noqa: F401  (importing a module adds its commands)
+from meip.cli import (  # noqa: F401  (importing a module adds its commands)
+    bench,
+    concepts,
+    demo,
+    explain,
+    files,
+    fold,
+    learn,
+    look,
+    plan,
+)
 from meip.cli.app import app
 from meip.errors import MeipError
 

@@ -17,9 +17,11 @@ __all__ = ["Finding", "check", "inspect_file", "schema"]
 
 # The modules that define kinds of documents; importing them registers the kinds.
 DOCUMENT_MODULES = (
+    "meip.checkpoint",
     "meip.demonstrations",
     "meip.domain",
     "meip.results",
+    "meip.task",
     "meip.utility",
     "meip.worlds.folding.cloth",
     "meip.worlds.folding.parse_graph",

@@ -1,0 +1,129 @@
+"""``meip demo``: the whole way in one command: demonstrations, what was learned, a plan in a changed world."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from meip.cli.app import app, console
+from meip.cli.inputs import Seed, read_episodes
+from meip.cli.progress import learning_progress
+
+__all__ = ["demo"]
+
+
+@app.command()
+def demo(
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="TASK", help="Keep the task that was learned.")
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Learn a ritual from five demonstrations, explain it in English, and plan it in a changed world.
+
+    \b
+    Examples:
+      meip demo
+      meip demo -o task.json
+    """
+    from meip.report.text import explanation_text, plan_text
+
+    out = console()
+    shown = Path(str(files("meip") / "data" / "ritual.jsonl"))
+    episodes = read_episodes([str(shown)])
+    _title(out, 1, "Somebody shows a ritual five times")
+    out.print(_shown_table(episodes))
+    out.print("  At each stage some objects of one type are offered. The demonstrator had five of each type,")
+    out.print("  and had no choice about the order of the stages.")
+
+    _title(out, 2, "What does this person care about?")
+    task, seconds = _timed(out, lambda tell: _learned(episodes, seed, tell))
+    out.print(f"  {len(task.decisions)} concepts were weighed in {seconds:.1f} s.\n")
+    out.print(explanation_text(task.explain()))
+
+    _title(out, 3, "The same ritual in a world that nobody has shown")
+    changed = _changed_world()
+    out.print("  Now there are six objects of each type, and the stages may be visited in any order:")
+    out.print(
+        f"  {_choices(changed):,} different plans. A recording would offer five of the six torches. The task says:\n"
+    )
+    plan, seconds = _timed(out, lambda tell: task.plan(changed, method="beam", seed=seed))
+    out.print(plan_text(plan))
+    if output is not None:
+        task.save(output)
+    _title(out, 4, "Go on from here")
+    out.print(_next_steps(output))
+
+
+def _title(out: Any, number: int, text: str) -> None:
+    from rich.text import Text
+
+    out.print()
+    out.print(Text(f"{number}. {text}", style="bold green"))
+    out.print()
+
+
+def _shown_table(episodes: list[Any]) -> Any:
+    from rich.padding import Padding
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 3, 0, 0), show_edge=False, header_style="dim")
+    table.add_column("")
+    for stage in range(1, len(episodes[0].demonstration.steps) + 1):
+        table.add_column(f"step {stage}")
+    for number, episode in enumerate(episodes, start=1):
+        steps = [f"stage {s.action[0]}: {s.action[2]} {s.action[1]}" for s in episode.demonstration.steps]
+        table.add_row(f"demonstration {number}", *steps)
+    return Padding(table, (0, 0, 1, 2))
+
+
+def _learned(episodes: list[Any], seed: int, tell: Any) -> Any:
+    from meip.learning import learn
+
+    return learn(episodes, seed=seed, progress=tell)
+
+
+def _timed(out: Any, work: Callable[[Any], Any]) -> tuple[Any, float]:
+    """Do it with a progress bar on a terminal, and say how long it took."""
+    begun = time.monotonic()
+    with learning_progress(lines=False) as tell:
+        found = work(tell)
+    return found, time.monotonic() - begun
+
+
+def _changed_world() -> Any:
+    from meip.worlds.ritual import Ritual
+
+    return Ritual(stages=3, types=("torch", "bamboo", "clay"), objects=6, order="free")
+
+
+def _choices(world: Any) -> int:
+    """How many plans there are: stages in any order, at each a type and a number, or nothing."""
+    from math import factorial
+
+    return int(factorial(world.stages) * (1 + len(world.types) * world.objects) ** world.stages)
+
+
+def _next_steps(output: Path | None) -> Any:
+    from rich.padding import Padding
+    from rich.table import Table
+
+    file = output or "task.json"
+    rows = [
+        ("meip demo -o task.json", "keep the task: a file that you can read"),
+        (f"meip explain {file} --why", "everything that was considered, and why it was taken or dropped"),
+        (f"meip plan {file} ritual", "plan in another world: a problem file, a name, or your own class"),
+        ("meip learn demos.jsonl -o my-task.json", "learn from demonstrations of your own"),
+        ("meip show ritual", "the world itself: its states, actions and facts"),
+    ]
+    table = Table(box=None, padding=(0, 3, 0, 0), show_edge=False, show_header=False)
+    table.add_column(style="cyan")
+    table.add_column()
+    for row in rows[output is not None :]:
+        table.add_row(*row)
+    return Padding(table, (0, 0, 1, 2))

@@ -1,0 +1,38 @@
+"""``meip explain``: what a task is about."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from meip.cli.app import JsonOption, app, console, print_json
+
+__all__ = ["explain"]
+
+
+@app.command()
+def explain(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="A task that was learned.")],
+    why: Annotated[bool, typer.Option("--why", help="Also list everything that was considered, and why.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Explain a task: concepts in English, formulas, curves, shares, and the learned order.
+
+    \b
+    Examples:
+      meip explain task.json
+      meip explain task.json --why
+    """
+    from meip.report.text import explanation_text, why_text
+    from meip.task import Task
+
+    found = Task.load(task).explain()
+    if as_json:
+        print_json(found.to_json())
+        return
+    out = console()
+    out.print(explanation_text(found))
+    if why:
+        out.print()
+        out.print(why_text(found))

@@ -1,0 +1,78 @@
+"""What learning commands read: demonstrations with their worlds, problems to plan in, and options that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from meip.errors import DocumentError, MeipError, did_you_mean
+
+__all__ = ["GRAMMARS", "OwnWorld", "Seed", "grammar", "read_episodes", "read_world"]
+
+GRAMMARS = ("paper", "planning")
+OwnWorld = Annotated[
+    str | None,
+    typer.Option("--world", metavar="MODULE:FACTORY", help="Your own world, for files that were recorded in it."),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result, to the last bit.")]
+
+
+def read_episodes(
+    files: Sequence[str], own: str | None = None, domain: str | None = None, plans: str | None = None
+) -> list[Any]:
+    """The demonstrations of files (and of a folder of PDDL plans), each with its world, replayed and found legal."""
+    from meip.demonstrations import read_demonstrations
+    from meip.worlds.pddl.demonstrate import read_pairs
+
+    worlds: dict[str, Any] = {}
+    episodes = []
+    for file in files:
+        shown = read_demonstrations(file)
+        if not shown:
+            raise DocumentError(f"{file}: no demonstrations in this file")
+        episodes += [_episode(d, f"{file}: demonstration {n}", own, worlds) for n, d in enumerate(shown, start=1)]
+    if plans is not None:
+        pairs = read_pairs(domain, plans)
+        episodes += [_episode(d, f"{plans}: plan {n}", own, worlds) for n, d in enumerate(pairs, start=1)]
+    if not episodes:
+        raise MeipError("nothing to learn from: give files of demonstrations (.jsonl), or --domain and --plans")
+    return episodes
+
+
+def _episode(demonstration: Any, where: str, own: str | None, worlds: dict[str, Any]) -> Any:
+    """Demonstrations of the same problem share one world."""
+    from meip.demonstrations import replay
+    from meip.documents import canonical
+    from meip.training import Episode
+    from meip.worlds import load_problem
+
+    key = canonical(demonstration.problem)
+    if key not in worlds:
+        worlds[key] = load_problem(demonstration.problem, where=f"{where}: $.problem", own=own)
+    replay(worlds[key], demonstration, where=where)
+    return Episode(worlds[key], demonstration)
+
+
+def read_world(problem: str, own: str | None = None, domain: str | None = None) -> Any:
+    """A world to plan in: a problem document, a PDDL problem, a name, or module:factory."""
+    from meip.worlds import load_problem, resolve_world
+
+    if Path(problem).suffix == ".json":
+        return load_problem(problem, own=own)
+    return resolve_world(problem, domain=domain)
+
+
+def grammar(name: str | None, level: int | None, domain: Any) -> Any:
+    """The grammar that a person asked for; by default roles and goals where the domain has goals."""
+    from meip.concepts.grammar import Grammar
+
+    if name is None:
+        name = "planning" if any(f.goal_of for f in domain.fluents) else "paper"
+    if name not in GRAMMARS:
+        raise MeipError(f"--grammar: unknown {name!r}; {did_you_mean(name, GRAMMARS)}")
+    if name == "paper":
+        return Grammar.paper(level or 1)
+    return Grammar.planning() if level is None else Grammar.planning(level)

@@ -1,0 +1,89 @@
+"""``meip plan``: what a task would do in a world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from meip.cli.app import DomainOption, JsonOption, app, console, print_json
+from meip.cli.inputs import OwnWorld, Seed, read_world
+from meip.errors import MeipError, did_you_mean
+
+__all__ = ["NOT_REACHED", "plan"]
+
+NOT_REACHED = 3
+CHANCES = ("expectation", "posterior", "probability")
+METHODS = ("auto", "exact", "mcts", "beam", "greedy")
+
+
+@app.command()
+def plan(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="A task that was learned.")],
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="A problem file, a world's name, module:factory.")],
+    search: Annotated[str, typer.Option(help=f"How to search: {', '.join(METHODS)}.")] = "auto",
+    chance: Annotated[str, typer.Option(help=f"What to maximise where chance plays: {', '.join(CHANCES)}.")] = (
+        "expectation"
+    ),
+    horizon: Annotated[int | None, typer.Option(min=1, help="States of the plan; default: the world's.")] = None,
+    iterations: Annotated[int, typer.Option(min=1, help="Of the tree search.")] = 3000,
+    seconds: Annotated[float | None, typer.Option("--time", min=0.0, metavar="SECONDS", help="Time limit.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the plan: .json, or .plan for PDDL.")
+    ] = None,
+    seed: Seed = 0,
+    world: OwnWorld = None,
+    domain: DomainOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Plan with a task, also in worlds that nobody has shown: other objects, other numbers of them, other chances.
+
+    \b
+    Examples:
+      meip plan task.json ritual
+      meip plan task.json problem.json --search mcts --time 5 -o plan.json
+      meip plan task.json p01.pddl -o p01.plan
+
+    Exit code 0: the world's goal is reached, or it has none of its own; 3: not reached, the best plan is written.
+    """
+    from meip import documents
+    from meip.report.text import plan_text
+    from meip.task import Task
+
+    _check(search, METHODS, "--search")
+    _check(chance, CHANCES, "--chance")
+    learned = Task.load(task)
+    found = learned.plan(
+        read_world(problem, world, domain),
+        method=search,
+        chance=chance,
+        horizon=horizon,
+        iterations=iterations,
+        seconds=seconds,
+        seed=seed,
+    )
+    if output is not None:
+        _write(output, found)
+    if as_json:
+        print_json(documents.dump(found))
+    else:
+        console().print(plan_text(found))
+    if found.goal is False:
+        raise typer.Exit(NOT_REACHED)
+
+
+def _write(path: Path, found: Any) -> None:
+    """A plan document, or one ``(action arg ..)`` per line where the name ends in .plan."""
+    from meip import documents
+
+    if path.suffix != ".plan":
+        documents.write(path, found)
+        return
+    lines = [str(action) if isinstance(action, str) else f"({' '.join(map(str, action))})" for action in found.actions]
+    documents.write_text(path, "".join(f"{line}\n" for line in lines) + f"; cost = {len(lines)} (unit cost)\n")
+
+
+def _check(value: str, known: tuple[str, ...], option: str) -> None:
+    if value not in known:
+        raise MeipError(f"{option}: unknown {value!r}; {did_you_mean(value, known)}")

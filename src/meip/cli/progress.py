@@ -1,0 +1,47 @@
+"""Progress of long work: a bar on a terminal, plain lines where the output goes to a file. Always on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+__all__ = ["learning_progress"]
+
+
+@contextmanager
+def learning_progress(lines: bool = True) -> Iterator[Any]:
+    """A callback for `learn`; `lines`: whether to say anything where there is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda info: typer.echo(_line(info), err=True) if lines else None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("listing plans and concepts", total=None)
+
+        def tell(info: dict[str, Any]) -> None:
+            many = info["members"] > 1
+            total = info["members"] if many else None
+            progress.update(bar, description=_line(info), total=total, completed=_completed(info) if many else 0)
+
+        yield tell
+
+
+def _completed(info: dict[str, Any]) -> int:
+    return int(info["done"]) if "done" in info else int(info["member"]) - (info["stage"] != "done")
+
+
+def _line(info: dict[str, Any]) -> str:
+    if "done" in info:
+        return f"{info['done']} of {info['members']} members learned"
+    who = f"member {info['member']} of {info['members']}, " if info["members"] > 1 else ""
+    tried = f", {info['tried']} tried" if info["tried"] else ""
+    stage = "last fit" if info["stage"] == "done" else info["stage"]
+    count = len(info["concepts"])
+    return f"{who}{stage}: {count} concept{'s' * (count != 1)}{tried}, tau of the demonstrations {info['tau']:.3f}"

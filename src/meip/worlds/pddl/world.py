@@ -145,10 +145,10 @@ class PddlWorld(World):
         if self._cache.get("state") == state and action in self._cache["found"]:
             return list(self._cache["found"][action])
         step = self._step(action)
-        problem = self._illegal(state, step)
-        if problem:
-            raise WorldError(problem)
-        return _merged(*self.engine.results(self.pack([state])[0], self.engine.action_id(step)))
+        row, number = self.pack([state])[0], self.engine.action_id(step)
+        if self.engine.reached(row)[0] or number not in self.engine.applicable(row):
+            raise WorldError(self._illegal(state, step) or f"{step_text(step)} is not legal here")
+        return _merged(*self.engine.results(row, number))
 
     def _expanded(self, state: bytes) -> dict[str, list[tuple[float, bytes]]]:
         """Every action with its outcomes; the last state's are kept, because `outcomes` is asked for next."""

@@ -1,10 +1,15 @@
 """PDDL worlds: any PDDL problem is a World, and any plan file a demonstration.
 
-syntax, tokens, expressions, reader, writer, plans    files -> a small tree, and back
-vocabulary, objects                                   the tree -> our Domain, objects and facts as numbers
-schemas, datalog, reachability, programs, tables      lifted actions -> ground actions as arrays
-kernels, engine, lifted, states                       successors of packed states, states as integers
-world                                                 PddlWorld
+::
+
+    syntax, tokens, expressions, reader, writer, plans    files -> a small tree, and back
+    vocabulary, objects                                   the tree -> our Domain, objects and facts as numbers
+    schemas, datalog, reachability, programs, tables      lifted actions -> ground actions as arrays
+    kernels, engine, lifted, states                       successors of packed states, states as integers
+    world, unified                                        PddlWorld, and unified-planning's Problems as one
+    heuristics, planners, demonstrate                     plans and demonstrations
+    generators, domains/                                  the shipped domains and their random problems
+    evaluation, view, cli                                 explanations, tables of facts, commands
 """
 
 from meip.worlds.pddl.reader import parse_domain, parse_problem, read_domain

@@ -165,6 +165,10 @@ def test_seam_frames_are_mirror_images_of_each_other() -> None:
     assert (a[3] + b[3]) % np.pi == pytest.approx(0, abs=1e-9)
 
 
+def test_a_hood_has_no_seam_frame() -> None:
+    assert len(seam_frames(Cloth.flat(garment("hoodie")))) == 2
+
+
 def test_a_learned_proposal_finds_sleeve_folds_on_a_garment_never_seen_and_a_grid_rarely_does() -> None:
     learned = proposal_from(bundled())
     hoodie = garment("hoodie")

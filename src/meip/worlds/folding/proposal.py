@@ -28,6 +28,7 @@ Four = tuple[float, float, float, float]
 LONGER = (1.3, 1.7)  # a segment that ends inside the cloth is tried again this much longer
 BESIDE = 0.35  # a fold whose centre is this near a seam (times the scale) ..
 ALONG = np.radians(40.0)  # .. and at less than this angle to it is remembered relative to it as well
+UPRIGHT = 0.6  # cosine between a side's seam and the garment's vertical, at least
 ROUNDS = 4  # of sampling, while there are too few legal folds
 CENTRES, ANGLES, LENGTHS = 15, 12, (0.25, 0.5, 1.0, 2.0)  # of the grid: per side, per half turn, in units of the scale
 
@@ -66,7 +67,7 @@ def box_frame(cloth: Cloth, of: str = "polygon") -> Frame:
 
 
 def seam_frames(cloth: Cloth) -> list[Frame]:
-    """A frame per seam of the largest polygon: first axis along it (up the garment), second axis outwards."""
+    """A frame per seam up the sides of the largest polygon: first axis along it (upwards), second axis outwards."""
     layer = cloth[cloth.largest]
     seam, n = layer.tags == SEAM, len(layer.tags)
     up = layer.affine[:, 1]
@@ -79,6 +80,8 @@ def seam_frames(cloth: Cloth) -> list[Frame]:
             j += 1
         a, b = layer.polygon[i], layer.polygon[j % n]
         along = (b - a) / max(float(np.hypot(*(b - a))), 1e-12)
+        if abs(along @ up) < UPRIGHT:
+            continue  # a hood's: folds beside a sleeve say nothing about it
         out = np.array([along[1], -along[0]])  # counter-clockwise: outside is on the right
         along = along if along @ up >= 0 else -along
         frames.append(Frame((a + b) / 2, np.column_stack([along, out]), np.full(2, cloth.scale)))

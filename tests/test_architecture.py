@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("concepts",),
     ("chains", "decisions", "ordering", "utility"),
     ("grouping", "ranking", "tree", "plans", "search", "pool"),
-    ("training", "likelihood", "ranksvm", "learner", "pursuit", "baselines"),
+    ("training", "likelihood", "ranksvm", "learner", "pursuit", "stepwise", "baselines"),
     ("task", "checkpoint", "planning", "explanation", "learning", "evaluation"),
     ("worlds", "experiments"),
     ("cli", "report", "studio", "bench", "__main__"),

@@ -163,3 +163,11 @@ def test_a_broken_document_is_refused_with_the_place(change: dict[str, object], 
     written["terms"][0].update(change)
     with pytest.raises(DocumentError, match=place):
         documents.parse(written, "utility")
+
+
+def test_a_linear_term_goes_on_beyond_every_value_seen() -> None:
+    term = u.UtilityTerm(Quantified("count", Primitive("on")), "linear", (), (0.5,))
+    assert np.allclose(u.Utility((term,)).rank([[0.0], [3.0], [400.0]]), [0.0, 1.5, 200.0])
+    assert u.place_knots([0.0, 1.0, 2.0], "linear") == ()
+    with pytest.raises(LearningError, match="linear concept has one weight and no knots"):
+        u.UtilityTerm(Quantified("count", Primitive("on")), "linear", (0.0, 1.0))

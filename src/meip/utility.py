@@ -5,6 +5,7 @@ A concept's value enters through a basis that depends on its kind:
     boolean    one weight on the indicator, no knots
     real       hat functions (linear B-spline) on knots: a weight is the curve's height at its knot, clamped outside
     count      the same, with a knot per integer where there are few
+    linear     one weight on the value itself, no knots: for counts that are larger in larger problems than any seen
     table      one weight per code seen in the demonstrations; a code never seen adds nothing
 
 A missing value (an aggregate over nothing) makes every basis function 0, so it adds nothing either.
@@ -16,7 +17,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +42,8 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-Kind = Literal["boolean", "count", "real", "table"]
+Kind = Literal["boolean", "count", "real", "table", "linear"]
+PLAIN = ("boolean", "linear")  # kinds with one weight and no knots
 
 
 def _concept(value: Any) -> Concept:
@@ -86,7 +88,7 @@ class UtilityTerm:
     @property
     def size(self) -> int:
         """How many weights the term has."""
-        return 1 if self.kind == "boolean" else len(self.knots)
+        return 1 if self.kind in PLAIN else len(self.knots)
 
     @property
     def influence(self) -> float:
@@ -143,10 +145,10 @@ def place_knots(
 ) -> tuple[float, ...]:
     """Where a concept's curve may bend, from its values in demonstrations (and pools).
 
-    Booleans need none; tables have one per code; counts one per integer between the extremes while there are at most n;
-    everything else n quantiles, of which equal ones count once.
+    Booleans and linear terms need none; tables have one per code; counts one per integer between the extremes while
+    there are at most n; everything else n quantiles, of which equal ones count once.
     """
-    if kind == "boolean":
+    if kind in PLAIN:
         return ()
     if n < 2:
         raise LearningError(f"a curve needs at least 2 knots, got n = {n}")
@@ -175,7 +177,7 @@ def basis(values: ArrayLike, missing: ArrayLike | None, kind: Kind, knots: Seque
         raise LearningError("a concept is NaN in a state where it is not marked as missing")
     _check_knots(kind, knots)
     column = np.where(absent, 0.0, column)
-    if kind == "boolean":
+    if kind in PLAIN:
         found = column[:, None].copy()
     elif kind == "table":
         found = (column[:, None] == np.asarray(knots)[None, :]).astype(np.float64)
@@ -214,8 +216,11 @@ def with_weights(terms: Sequence[UtilityTerm], weights: ArrayLike) -> Utility:
 
 
 def curve(term: UtilityTerm) -> tuple[Floats, Floats]:
-    """The term as points (value of the concept, what it adds to g); linear in between except for tables."""
-    if term.kind == "boolean":
+    """The term as points (value of the concept, what it adds to g); linear in between except for tables.
+
+    A linear term goes on beyond its two points.
+    """
+    if term.kind in PLAIN:
         return np.array([0.0, 1.0]), np.array([0.0, term.weights[0]])
     return np.array(term.knots), np.array(term.weights)
 
@@ -234,11 +239,11 @@ def edit(utility: Utility, concept: Concept | str, *, weights: Sequence[float], 
 
 
 def _check_knots(kind: str, knots: Sequence[float]) -> None:
-    if kind not in ("boolean", "count", "real", "table"):
-        raise LearningError(f"unknown kind of concept {kind!r}; known: boolean, count, real, table")
-    if kind == "boolean" and len(knots):
-        raise LearningError(f"a boolean concept has one weight and no knots, got {len(knots)} knots")
-    if kind != "boolean" and (
+    if kind not in get_args(Kind):
+        raise LearningError(f"unknown kind of concept {kind!r}; known: {', '.join(get_args(Kind))}")
+    if kind in PLAIN and len(knots):
+        raise LearningError(f"a {kind} concept has one weight and no knots, got {len(knots)} knots")
+    if kind not in PLAIN and (
         not len(knots) or not np.isfinite(knots).all() or any(b <= a for a, b in pairwise(knots))
     ):
         raise LearningError(

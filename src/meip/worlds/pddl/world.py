@@ -158,7 +158,7 @@ class PddlWorld(World):
                 after = self.engine.successors(self.pack([state]))
                 ids, starts = np.unique(after.actions, return_index=True)
                 order = np.argsort(starts)
-                ends = np.append(starts[order][1:], len(after.actions))
+                ends = np.append(starts[order][1:], len(after.actions))[: len(ids)]  # none in a dead end
                 for i, low, high in zip(ids[order], starts[order], ends, strict=True):
                     text = step_text(self.engine.step(int(i)))
                     found[text] = _merged(after.probabilities[low:high], after.states[low:high])

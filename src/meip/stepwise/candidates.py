@@ -1,0 +1,140 @@
+"""Candidate concepts: counts of the terms of a grammar, level by level, each different one once.
+
+Two terms that are true of the same tuples in every training state cannot be told apart by the data: only the simplest
+is built on, the others are remembered, because a committee may choose among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.concepts.bank import ConceptBank, LevelInfo
+from meip.concepts.denotation import Denotation
+from meip.concepts.grammar import Grammar
+from meip.concepts.language import Concept, Quantified, Term
+from meip.kernels import kernel
+
+__all__ = ["Candidates", "find_candidates"]
+
+Floats = NDArray[np.float64]
+TWINS = 8  # indistinguishable terms that are remembered for each
+
+
+@dataclass
+class Candidates:
+    """Concepts with different columns over the training states, and what cannot be told apart from each."""
+
+    concepts: list[Concept]
+    values: Floats  # [states, K]
+    twins: list[list[tuple[Concept, float]]]
+    """For each concept those with the same increments in every training problem, times +1 or -1; itself first."""
+    levels: list[LevelInfo] = field(default_factory=list)
+
+
+@kernel
+def _fingerprint(bits: Any, out: Any, n: int) -> None:
+    """Mix a relation [S, R, W] into out[0:2]; out[2] and out[3] count its empty and full states."""
+    one, two = out[0], out[1]
+    states, rows, words = bits.shape
+    tail = n & 63
+    last = np.uint64(0xFFFFFFFFFFFFFFFF) if tail == 0 else (np.uint64(1) << np.uint64(tail)) - np.uint64(1)
+    for s in range(states):
+        union, common = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
+        for r in range(rows):
+            for w in range(words):
+                word = bits[s, r, w]
+                one = (one ^ word) * np.uint64(0x9E3779B97F4A7C15)
+                one ^= one >> np.uint64(29)
+                two = (two + word) * np.uint64(0xC2B2AE3D27D4EB4F)
+                two ^= two >> np.uint64(31)
+                union |= word
+                common &= word if w < words - 1 else word | ~last
+        if union == np.uint64(0):
+            out[2] += np.uint64(1)
+        elif common == np.uint64(0xFFFFFFFFFFFFFFFF):
+            out[3] += np.uint64(1)
+    out[0], out[1] = one, two
+
+
+class _Pruner:
+    """Keeps one term of each different value over the training states."""
+
+    def __init__(self, denotation: Denotation) -> None:
+        self.denotation = denotation
+        self.twins: dict[Term, list[Term]] = {}
+        self._known: dict[tuple[Any, ...], Term] = {}
+
+    def __call__(self, level: int, terms: tuple[Term, ...]) -> list[Term]:
+        kept = []
+        for term in terms:
+            key = self._key(term)
+            if key is None:
+                continue
+            first = self._known.setdefault(key, term)
+            if first is term:
+                kept.append(term)
+                self.twins[term] = []
+            elif len(self.twins[first]) < TWINS:
+                self.twins[first].append(term)
+        return kept
+
+    def _key(self, term: Term) -> tuple[Any, ...] | None:
+        """What tells the term's value apart from others; None if it is empty, or everything, in all states."""
+        marks = np.zeros(4, np.uint64)
+        classes: tuple[str, ...] = ()
+        checked = 0
+        for _, terms in self.denotation._blocks:
+            found: Any = terms.term(term)
+            classes = found.classes
+            n = terms.shape(classes[-1:])[0] if classes else 1
+            _fingerprint(found.bits, marks, n)
+            checked += len(found.bits)
+        if int(marks[2]) == checked or int(marks[3]) == checked:
+            return None
+        return classes, int(marks[0]), int(marks[1]), checked
+
+
+def find_candidates(denotation: Denotation, problem_of: Sequence[int], grammar: Grammar | None = None) -> Candidates:
+    """All candidate concepts of a grammar over the states of a batch."""
+    rules = replace(grammar or Grammar.planning(), quantifiers=("count",), aggregators=("max", "min"))
+    pruner = _Pruner(denotation)
+    bank = ConceptBank(denotation.domain, rules, pruner)
+    problems = np.asarray(problem_of)
+    starts = np.flatnonzero(np.diff(problems, prepend=-1))
+    concepts: list[Concept] = []
+    columns: list[Floats] = []
+    twins: list[list[tuple[Concept, float]]] = []
+    known: dict[bytes, int] = {}
+    levels = []
+    for _, found, info in bank.levels():
+        levels.append(info)
+        values, missing = denotation.matrix(found)
+        for k, concept in enumerate(found):
+            if missing[:, k].any():
+                continue
+            column = np.ascontiguousarray(values[:, k])
+            relative = column - column[starts][problems]
+            moved = np.flatnonzero(relative)
+            if not len(moved):
+                continue
+            sign = float(np.sign(relative[moved[0]]))
+            place = known.setdefault((relative * sign).tobytes(), len(concepts))
+            if place == len(concepts):
+                concepts.append(concept)
+                columns.append(column)
+                twins.append([])
+            reference = columns[place] - columns[place][starts][problems]
+            same = float(np.sign(reference[moved[0]])) * sign
+            twins[place] += [(c, same) for c in _variants(concept, pruner)]
+    return Candidates(concepts, np.array(columns).reshape(len(concepts), -1).T, twins, levels)
+
+
+def _variants(concept: Concept, pruner: _Pruner) -> list[Concept]:
+    if not isinstance(concept, Quantified):
+        return [concept]
+    return [concept, *(replace(concept, value=t) for t in pruner.twins.get(concept.value, ()))]

@@ -1,0 +1,92 @@
+"""From learned utilities to a score of states, and a greedy walk with it through any world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.concepts.denotation import Denotation
+from meip.concepts.language import Concept
+from meip.domain import Domain, FactBlock
+from meip.graph import StateGraph
+from meip.utility import PLAIN, Utility
+
+__all__ = ["UtilityScore", "Walk", "greedy_walk"]
+
+Floats = NDArray[np.float64]
+
+
+class UtilityScore:
+    """The mean of some utilities over states; where all their terms are linear it is one sum over their concepts."""
+
+    def __init__(self, domain: Domain, utilities: Sequence[Utility]) -> None:
+        self.domain = domain
+        self.utilities = tuple(utilities)
+        self.concepts: tuple[Concept, ...] = tuple(dict.fromkeys(c for u in self.utilities for c in u.concepts))
+        self._place = {concept: k for k, concept in enumerate(self.concepts)}
+        self._weights: Floats | None = None
+        if all(term.kind in PLAIN for u in self.utilities for term in u.terms):
+            self._weights = np.zeros(len(self.concepts))
+            for utility in self.utilities:
+                for term in utility.terms:
+                    self._weights[self._place[term.concept]] += term.weights[0] / len(self.utilities)
+
+    def __call__(self, blocks: Sequence[FactBlock]) -> Floats:
+        """The score [S] of the states of a batch of facts."""
+        denotation = Denotation(self.domain, blocks)
+        if not self.concepts:
+            return np.zeros(denotation.states)
+        values, missing = denotation.matrix(self.concepts)
+        if self._weights is not None:
+            total = np.zeros(denotation.states)
+            for k, weight in enumerate(self._weights):
+                total += weight * values[:, k]  # missing values are 0
+            return total
+        parts = []
+        for utility in self.utilities:
+            chosen = [self._place[c] for c in utility.concepts]
+            parts.append(utility.rank(values[:, chosen], missing[:, chosen]))
+        return np.asarray(np.mean(parts, axis=0), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Where greed led."""
+
+    solved: bool
+    steps: int
+
+
+def greedy_walk(graph: StateGraph, score: UtilityScore, limit: int) -> Walk:
+    """Always to the best successor not visited yet, until the goal, a dead end, or the limit of steps.
+
+    Where chance has a say: by the action that is best on average, to its likeliest outcome.
+    """
+    state = int(graph.initial[0])
+    visited = {state}
+    for step in range(limit + 1):
+        if graph.world.reached(graph.states[state]):
+            return Walk(True, step)
+        following = _best(graph, state, score, visited)
+        if following is None:
+            return Walk(False, step)
+        visited.add(following)
+        state = following
+    return Walk(False, limit)
+
+
+def _best(graph: StateGraph, state: int, score: UtilityScore, visited: set[int]) -> int | None:
+    actions = [graph.outcomes(a) for a in graph.action_numbers(state)]
+    successors = list(dict.fromkeys(s for outcomes in actions for _, s in outcomes))
+    if not successors:
+        return None
+    value = dict(zip(successors, score(graph.facts(successors)).tolist(), strict=True))
+    means = [round(sum(p * value[s] for p, s in outcomes), 9) for outcomes in actions]
+    for a in sorted(range(len(actions)), key=lambda i: -means[i]):
+        fresh = [(p, s) for p, s in actions[a] if s not in visited]
+        if fresh:
+            return max(fresh, key=lambda outcome: outcome[0])[1]
+    return None

@@ -18,9 +18,8 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba-cache
 help:
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
 
-demo: $(VENV)/.core  ## a first look: a world, what is true in it, and the concepts it can be described with
-	@$(BIN)/meip show ritual
-	@$(BIN)/meip concepts ritual
+demo: $(VENV)/.core  ## a first look: learn a ritual from five demonstrations, explain it, plan it in a changed world
+	@$(BIN)/meip demo
 
 test: lint  ## everything that has to hold: style, types, tests
 	@$(BIN)/python -m pytest -n $(JOBS)

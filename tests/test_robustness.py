@@ -16,11 +16,14 @@ from typing import Any
 import pytest
 
 from meip import Domain, EntityClass, MeipError, documents, function, predicate, record
+from meip.checkpoint import CheckpointDocument
 from meip.cli.files import DOCUMENT_MODULES
 from meip.concepts.parser import parse_concept
+from meip.decisions import Decision
 from meip.demonstrations import append_demonstration, read_demonstrations
 from meip.files import load_json
 from meip.results import Results
+from meip.task import PlanStep, Provenance, Task, TaskPlan
 from meip.utility import Utility, UtilityTerm
 from meip.worlds import load_problem, problem_document
 from meip.worlds.didactic import Didactic
@@ -59,6 +62,45 @@ VALID: dict[str, list[dict[str, Any]]] = {
                 )
             )
         )
+    ],
+    "task": [
+        documents.dump(
+            Task(
+                Ritual().domain,
+                (
+                    Utility(
+                        (
+                            UtilityTerm(parse_concept("all(torch@1)"), "boolean", (), (1.5,)),
+                            UtilityTerm(parse_concept("count(clay@2)"), "count", (0.0, 1.0), (0.0, -1.25)),
+                        )
+                    ),
+                ),
+                0.75,
+                Provenance("0.1", 3, "exact", {"tolerance": 0.2}, 5, "sha256:0", 4, False, ({"world": "x"},)),
+                (Decision(1, "level 1", "all(torch@1)", True, 0.75, 1.5, "tau grows"),),
+                ("a note",),
+            )
+        )
+    ],
+    "plan": [
+        documents.dump(
+            TaskPlan(
+                "start",
+                (PlanStep([1, "torch"], "next", 1.5, 0.5, 0.25, 1),),
+                1.0,
+                0.9,
+                None,
+                "mcts",
+                "expectation",
+                4,
+                "iterations",
+                0,
+                problem_document(Ritual()),
+            )
+        )
+    ],
+    "checkpoint": [
+        documents.dump(CheckpointDocument("sha256:0", 1, (Decision(1, "level 1", "all(p)", False, 0.5, -1.5, "no"),)))
     ],
     "garment": [documents.dump(Garment("square", (Part("body", ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))),)))],
     "problem": [problem_document(Ritual(order=(2, 1, 3))), problem_document(Didactic())],

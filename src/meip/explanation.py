@@ -15,11 +15,12 @@ import numpy as np
 from meip.concepts.english import english
 from meip.concepts.language import Concept
 from meip.decisions import Decision
-from meip.task import Precedence, Task, precedence
+from meip.task import Precedence, Provenance, Task, precedence
 from meip.utility import curve
 
 __all__ = ["Explanation", "Reading", "explain", "layers", "reduced"]
 
+MAJORITY = 0.5
 Curve = tuple[tuple[float, float], ...]  # (value of the concept, what it adds to g)
 
 
@@ -59,17 +60,22 @@ class Explanation:
     english: dict[str, str]
     """The English of each concept by its text."""
     tau_demo: float
-    demonstrations: int
     members: int
-    regime: str
     decisions: tuple[Decision, ...]
-    evidence: dict[str, object]
+    provenance: Provenance
     notes: tuple[str, ...]
 
     @property
     def wishes(self) -> tuple[Reading, ...]:
-        """What is cared about, without the order between them."""
-        return tuple(r for r in self.readings if not r.is_order)
+        """What is cared about, without the order between them: first what comes first, the rest by its share."""
+        rank = {str(c): n for n, layer in enumerate(layers(self.order)) for c in layer}
+        chosen = [r for r in self.readings if not r.is_order]
+        return tuple(sorted(chosen, key=lambda r: (rank.get(r.text, len(rank)), -r.share)))
+
+    def order_share(self, edge: Precedence) -> float:
+        """How much of the utility is about this piece of order."""
+        found = [r.share for r in self.readings if (r.first, r.then) == (str(edge.first), str(edge.then))]
+        return sum(found)
 
     def to_json(self) -> dict[str, Any]:
         """For programs."""
@@ -82,11 +88,9 @@ class Explanation:
                 for e in self.order
             ],
             "tau_demo": self.tau_demo,
-            "demonstrations": self.demonstrations,
             "members": self.members,
-            "regime": self.regime,
             "decisions": [dataclasses.asdict(decision) for decision in self.decisions],
-            "evidence": self.evidence,
+            "provenance": dataclasses.asdict(self.provenance),
             "notes": list(self.notes),
         }
 
@@ -105,11 +109,9 @@ def explain(task: Task) -> Explanation:
         task.order,
         names,
         task.tau_demo,
-        task.provenance.demonstrations,
         len(task.members),
-        task.provenance.regime,
         task.decisions,
-        dict(task.provenance.evidence),
+        task.provenance,
         (*task.notes, *_edits(task)),
     )
 
@@ -193,15 +195,15 @@ def layers(order: Sequence[Precedence]) -> list[list[Concept]]:
 
 
 def _sentence(task: Task, readings: Sequence[Reading], names: dict[str, str]) -> str:
-    """The task in one sentence: what comes first, what then, what else is wanted or avoided."""
-    ordered = layers(task.order)
+    """The task in one sentence: what comes first, what then, what else is wanted; by the majority of the members."""
+    ordered = layers([edge for edge in task.order if edge.confidence >= MAJORITY])
     parts = []
     for number, layer in enumerate(ordered):
         word = "First " if number == 0 else "then "
         parts.append(word + " and ".join(names[str(c)] for c in layer))
     told = {str(c) for layer in ordered for c in layer}
     others = [r for r in readings if not r.is_order and r.text not in told]
-    extra = [_wish(r) for r in others if r.share > 0]
+    extra = [_wish(r) for r in others if r.share > 0 and r.confidence >= MAJORITY]
     sentence = ", ".join(parts)
     if extra:
         listed = "; ".join(extra)

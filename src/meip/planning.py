@@ -100,7 +100,7 @@ def _document(
             world.describe(graph.states[state]),
             float(chosen[t].mean()),
             _agreement(chosen, t),
-            _probability(graph, action, state),
+            *_chance(graph, states[t - 1], action, state),
         )
         for t, (action, state) in enumerate(zip(found.actions, states[1:], strict=True), start=1)
     ]
@@ -129,8 +129,13 @@ def _tau(chosen: NDArray[np.float64]) -> float:
     return float(np.mean([kendall_tau(chosen[:, m]) for m in range(chosen.shape[1])]))
 
 
-def _probability(graph: StateGraph, action: int, state: int) -> float:
-    return sum(p for p, s in graph.outcomes(action) if s == state)
+def _chance(graph: StateGraph, before: int, action: int, after: int) -> tuple[float, int | None]:
+    """The probability of an outcome, and its index as the world lists them; (1, None) where nothing else can happen."""
+    if len(graph.outcomes(action)) == 1:
+        return 1.0, None
+    listed = graph.world.outcomes(graph.states[before], graph.actions[action])
+    same = [(i, p) for i, (p, s) in enumerate(listed) if s == graph.states[after]]
+    return sum(p for _, p in same), same[0][0]
 
 
 def _problem(world: Any) -> dict[str, Any] | None:

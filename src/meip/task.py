@@ -18,9 +18,11 @@ from meip import documents
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept
 from meip.decisions import Decision
+from meip.demonstrations import Demonstration, Step
 from meip.documents import document
 from meip.domain import Domain
 from meip.errors import LearningError, did_you_mean
+from meip.problems import FORMAT
 from meip.utility import Utility, edit
 
 if TYPE_CHECKING:
@@ -81,6 +83,8 @@ class PlanStep:
     """Share of the members that see progress: they rank the state above most of those before it."""
     probability: float = field(default=1.0, metadata=OMIT)
     """Of this outcome, where chance has a say."""
+    outcome: int | None = field(default=None, metadata=OMIT)
+    """Its index among the outcomes."""
 
 
 @document("plan")
@@ -108,6 +112,11 @@ class TaskPlan:
     @property
     def actions(self) -> tuple[Any, ...]:
         return tuple(step.action for step in self.steps)
+
+    def demonstration(self, by: str = "") -> Demonstration:
+        """The plan as somebody could have shown it."""
+        steps = tuple(Step(step.action, step.outcome) for step in self.steps)
+        return Demonstration(self.problem or {"format": FORMAT}, steps, by=by)
 
     @property
     def confidence(self) -> float:

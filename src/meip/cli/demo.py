@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,22 +37,22 @@ def demo(
     episodes = read_episodes([str(shown)])
     _title(out, 1, "Somebody shows a ritual five times")
     out.print(_shown_table(episodes))
-    out.print("  At each stage some objects of one type are offered. The demonstrator had five of each type,")
-    out.print("  and had no choice about the order of the stages.")
+    out.print("  At each stage objects of one type are offered. There were five of each type,")
+    out.print("  and the order of the stages was fixed.")
 
     _title(out, 2, "What does this person care about?")
-    task, seconds = _timed(out, lambda tell: _learned(episodes, seed, tell))
-    out.print(f"  {len(task.decisions)} concepts were weighed in {seconds:.1f} s.\n")
+    task, seconds = _learned(episodes, seed)
+    out.print(
+        f"  {len(task.decisions)} concepts were weighed in {seconds:.1f} s (the first time, most of it compiling).\n"
+    )
     out.print(explanation_text(task.explain()))
 
     _title(out, 3, "The same ritual in a world that nobody has shown")
     changed = _changed_world()
-    out.print("  Now there are six objects of each type, and the stages may be visited in any order:")
-    out.print(
-        f"  {_choices(changed):,} different plans. A recording would offer five of the six torches. The task says:\n"
-    )
-    plan, seconds = _timed(out, lambda tell: task.plan(changed, method="beam", seed=seed))
-    out.print(plan_text(plan))
+    out.print("  Now there are six objects of each type, and the stages may be visited in any")
+    out.print(f"  order: {_choices(changed):,} different plans. A recording of the movements would offer")
+    out.print("  five of the six torches. The task plans this:\n")
+    out.print(plan_text(task.plan(changed, method="beam", seed=seed)))
     if output is not None:
         task.save(output)
     _title(out, 4, "Go on from here")
@@ -82,17 +81,13 @@ def _shown_table(episodes: list[Any]) -> Any:
     return Padding(table, (0, 0, 1, 2))
 
 
-def _learned(episodes: list[Any], seed: int, tell: Any) -> Any:
+def _learned(episodes: list[Any], seed: int) -> tuple[Any, float]:
+    """The task, and the seconds it took; with a progress bar on a terminal."""
     from meip.learning import learn
 
-    return learn(episodes, seed=seed, progress=tell)
-
-
-def _timed(out: Any, work: Callable[[Any], Any]) -> tuple[Any, float]:
-    """Do it with a progress bar on a terminal, and say how long it took."""
     begun = time.monotonic()
     with learning_progress(lines=False) as tell:
-        found = work(tell)
+        found = learn(episodes, seed=seed, progress=tell)
     return found, time.monotonic() - begun
 
 
@@ -115,11 +110,12 @@ def _next_steps(output: Path | None) -> Any:
 
     file = output or "task.json"
     rows = [
-        ("meip demo -o task.json", "keep the task: a file that you can read"),
-        (f"meip explain {file} --why", "everything that was considered, and why it was taken or dropped"),
-        (f"meip plan {file} ritual", "plan in another world: a problem file, a name, or your own class"),
-        ("meip learn demos.jsonl -o my-task.json", "learn from demonstrations of your own"),
-        ("meip show ritual", "the world itself: its states, actions and facts"),
+        ("meip demo -o task.json", "keep the task; it is readable JSON"),
+        (f"meip explain {file} --why", "all that was considered, and why"),
+        (f"meip explain {file} --html t.html", "the same as a page, with curves"),
+        (f"meip plan {file} ritual", "plan in another world"),
+        ("meip learn demos.jsonl -o my.json", "learn from your own demonstrations"),
+        ("meip show ritual", "the world: states, actions and facts"),
     ]
     table = Table(box=None, padding=(0, 3, 0, 0), show_edge=False, show_header=False)
     table.add_column(style="cyan")

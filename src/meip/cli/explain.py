@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +15,9 @@ __all__ = ["explain"]
 @app.command()
 def explain(
     task: Annotated[str, typer.Argument(metavar="TASK", help="A task that was learned.")],
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page with curves and the order as a graph.")
+    ] = None,
     why: Annotated[bool, typer.Option("--why", help="Also list everything that was considered, and why.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -23,11 +27,16 @@ def explain(
     Examples:
       meip explain task.json
       meip explain task.json --why
+      meip explain task.json --html task.html
     """
+    from meip import documents
+    from meip.report.html import explanation_page
     from meip.report.text import explanation_text, why_text
     from meip.task import Task
 
     found = Task.load(task).explain()
+    if html is not None:
+        documents.write_text(html, explanation_page(found))
     if as_json:
         print_json(found.to_json())
         return
@@ -36,3 +45,5 @@ def explain(
     if why:
         out.print()
         out.print(why_text(found))
+    if html is not None:
+        out.print(f"\n{html} is written.")

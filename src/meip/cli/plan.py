@@ -32,6 +32,9 @@ def plan(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the plan: .json, or .plan for PDDL.")
     ] = None,
+    render: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page that shows the plan (.html).")
+    ] = None,
     seed: Seed = 0,
     world: OwnWorld = None,
     domain: DomainOption = None,
@@ -43,19 +46,21 @@ def plan(
     Examples:
       meip plan task.json ritual
       meip plan task.json problem.json --search mcts --time 5 -o plan.json
-      meip plan task.json p01.pddl -o p01.plan
+      meip plan task.json p01.pddl -o p01.plan --render p01.html
 
     Exit code 0: the world's goal is reached, or it has none of its own; 3: not reached, the best plan is written.
     """
     from meip import documents
+    from meip.report.plan_page import plan_page
     from meip.report.text import plan_text
     from meip.task import Task
 
     _check(search, METHODS, "--search")
     _check(chance, CHANCES, "--chance")
     learned = Task.load(task)
+    planned_in = read_world(problem, world, domain)
     found = learned.plan(
-        read_world(problem, world, domain),
+        planned_in,
         method=search,
         chance=chance,
         horizon=horizon,
@@ -65,6 +70,8 @@ def plan(
     )
     if output is not None:
         _write(output, found)
+    if render is not None:
+        documents.write_text(render, plan_page(found, planned_in, f"{task} in {problem}"))
     if as_json:
         print_json(documents.dump(found))
     else:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from meip.explanation import Explanation, Reading, layers, reduced
-from meip.task import TaskPlan
+from meip.task import Precedence, TaskPlan
 
 __all__ = ["action_text", "explanation_text", "heading", "order_text", "plan_text", "why_text", "wishes_text"]
 
-BAR = 16
+BAR = 10
 
 
 def heading(text: str) -> Text:
@@ -26,8 +27,8 @@ def heading(text: str) -> Text:
 
 def explanation_text(found: Explanation) -> RenderableType:
     """The whole explanation."""
-    parts: list[RenderableType] = [heading(f"What matters ({found.domain})"), _indented(Text(found.sentence))]
-    parts += [Text(), heading("What is wanted, and how much of the utility it makes up"), wishes_text(found)]
+    parts: list[RenderableType] = [heading("What matters"), _indented(Text(found.sentence))]
+    parts += [Text(), heading("What is wanted"), wishes_text(found)]
     if found.order:
         parts += [Text(), heading("In which order"), order_text(found)]
     parts += [Text(), _indented(Text(_basis(found), style="dim"))]
@@ -37,46 +38,49 @@ def explanation_text(found: Explanation) -> RenderableType:
 
 def _basis(found: Explanation) -> str:
     """What all of this rests on."""
-    shown = f"{found.demonstrations} demonstration{'s' * (found.demonstrations != 1)}"
+    count = found.provenance.demonstrations
     members = f", a committee of {found.members}" if found.members > 1 else ""
-    return f"learned from {shown}{members}; the demonstrations' Kendall tau is {found.tau_demo:.3f} (1: g always rises)"
+    return (
+        f"From {count} demonstration{'s' * (count != 1)}{members}. Along them the utility "
+        + ("always rises" if found.tau_demo == 1 else "mostly rises" if found.tau_demo > 0 else "does not rise")
+        + f" (Kendall tau {found.tau_demo:.3f})."
+    )
 
 
 def wishes_text(found: Explanation) -> RenderableType:
-    """A table of the concepts: English, formula, what they add to g, their share."""
+    """A table of the concepts: English and formula, their share of the utility, what they add to it."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
     table.add_column("")
-    table.add_column("share")
-    table.add_column("adds to g", justify="right")
+    table.add_column("share of g", no_wrap=True)
+    table.add_column("adds", justify="right", no_wrap=True)
     if found.members > 1:
-        table.add_column("agreement", justify="right")
-    table.add_column("formula", style="cyan")
-    for reading in found.readings:
-        style = "" if not reading.is_order else "dim"
-        cells: list[Any] = [Text(_told(found, reading), style=style), _bar(reading.share), _weight(reading)]
+        table.add_column("agree", justify="right", no_wrap=True)
+    for reading in found.wishes:
+        told = Text.assemble(reading.english, "\n", (f"  {reading.text}", "cyan"))
+        cells: list[RenderableType] = [told, _Bar(reading.share), _weight(reading)]
         if found.members > 1:
             cells.append(f"{reading.confidence:.0%}")
-        table.add_row(*cells, reading.text)
+        table.add_row(*cells)
     return _indented(table)
 
 
-def _told(found: Explanation, reading: Reading) -> str:
-    if reading.is_order:
-        return f"before {_gerund(found, reading.then)}: {found.english[reading.first]}"
-    return reading.english
+class _Bar:
+    """A share as a bar, in plain characters where the output has no others."""
 
+    def __init__(self, share: float) -> None:
+        self.share = share
 
-def _gerund(found: Explanation, concept: str) -> str:
-    return f'"{found.english[concept]}"'
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        full, empty = "#." if options.ascii_only else "█░"
+        length = round(self.share * BAR)
+        yield Text(f"{full * length}{empty * (BAR - length)} {self.share:4.0%}", no_wrap=True)
 
-
-def _bar(share: float) -> Text:
-    full = round(share * BAR)
-    return Text("█" * full + "░" * (BAR - full) + f" {share:4.0%}")
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(BAR + 5, BAR + 5)
 
 
 def _weight(reading: Reading) -> str:
-    """The height of the curve at its end for booleans, its range else; the members' mean."""
+    """The weight of a boolean, the range of a curve; the members' mean."""
     if reading.kind == "boolean":
         return f"{sum(c[-1][1] for c in reading.curves) / len(reading.curves):+.2f}"
     heights = [y for c in reading.curves for _, y in c]
@@ -86,17 +90,18 @@ def _weight(reading: Reading) -> str:
 def order_text(found: Explanation) -> RenderableType:
     """The learned order as a tree: what must come first is at the top."""
     edges = reduced(found.order)
-    roots = layers(edges)[0]
     told: set[str] = set()
-    trees = []
-    for root in roots:
+    parts: list[RenderableType] = []
+    for root in layers(edges)[0]:
         tree = Tree(Text(found.english[str(root)]))
         _grow(tree, found, str(root), edges, told)
-        trees.append(tree)
-    return _indented(Group(*trees))
+        parts.append(tree)
+    share = sum(found.order_share(edge) for edge in found.order)
+    parts.append(Text(f"The order makes up {share:.0%} of the utility.", style="dim"))
+    return _indented(Group(*parts))
 
 
-def _grow(tree: Any, found: Explanation, concept: str, edges: Sequence[Any], told: set[str]) -> None:
+def _grow(tree: Tree, found: Explanation, concept: str, edges: Sequence[Precedence], told: set[str]) -> None:
     for edge in edges:
         if str(edge.first) != concept:
             continue
@@ -117,9 +122,9 @@ def why_text(found: Explanation) -> RenderableType:
         row = ("took" if d.taken else "", d.stage, d.concept, f"{d.tau:.3f}", f"{d.gain:+.2f}", d.reason)
         table.add_row(*(Text(cell, style=style) for cell in row))
     parts: list[RenderableType] = [heading("What was considered, and why it was taken or dropped"), _indented(table)]
-    if found.evidence:
+    if found.provenance.evidence:
         parts += [Text(), heading("Evidence for choices")]
-        parts += [_indented(Text(f"{name}: {value}")) for name, value in found.evidence.items()]
+        parts += [_indented(Text(f"{name}: {value}")) for name, value in found.provenance.evidence.items()]
     return Group(*parts)
 
 
@@ -132,7 +137,7 @@ def plan_text(plan: TaskPlan) -> RenderableType:
     names += ["agreement"] * sure + ["probability"] * chance
     for name in names:
         table.add_column(name, justify="left" if name in ("do", "then") else "right")
-    table.add_row("0", "", plan.start)
+    table.add_row("", "", plan.start)
     for number, step in enumerate(plan.steps, start=1):
         cells: list[RenderableType] = [
             str(number),

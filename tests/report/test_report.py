@@ -1,0 +1,105 @@
+"""Reports: pages that load nothing, drawings with titles, text that a terminal without Unicode can show."""
+
+from __future__ import annotations
+
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from meip import Task, learn
+from meip.experiments.rites import paper_demonstrations
+from meip.explanation import layers, reduced
+from meip.report.html import explanation_page
+from meip.report.plan_page import plan_page
+from meip.report.text import explanation_text, plan_text, why_text
+from meip.worlds.didactic import Didactic
+from meip.worlds.ritual import Ritual
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+
+
+class Checker(HTMLParser):
+    """Every tag is closed, and nothing is loaded or run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.drawings = self.titles = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in {"script", "link", "img", "iframe", "object"}
+        for name, value in attrs:
+            assert name not in {"src", "href", "xlink:href"} and not name.startswith("on"), (tag, name)
+            assert "//" not in (value or "")
+        if tag not in VOID:
+            self.open.append(tag)
+        self.drawings += tag == "svg"
+        self.titles += tag == "title" and "svg" in self.open[-2:]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def committee() -> Task:
+    return learn(paper_demonstrations("enforced"), committee=3)
+
+
+def checked(page: str) -> Checker:
+    found = Checker()
+    found.feed(page)
+    assert found.open == []
+    assert not re.search(r"https?:|url\((?!#)|@import", page)
+    return found
+
+
+def test_the_page_loads_nothing_and_every_drawing_has_a_title(committee: Task) -> None:
+    found = checked(explanation_page(committee.explain()))
+    assert found.drawings == found.titles == len(committee.explain().wishes) + 1
+
+
+def test_names_from_files_cannot_break_out_of_the_page(committee: Task) -> None:
+    page = explanation_page(committee.with_note("<script>alert(1)</script>").explain())
+    checked(page)
+    assert "&lt;script&gt;" in page
+
+
+def test_a_plan_becomes_a_page(committee: Task) -> None:
+    world = Ritual(order="free", objects=6)
+    page = plan_page(committee.plan(world, method="beam"), world)
+    checked(page)
+    assert "1 torch 6" in page
+
+
+def test_plans_with_chance_can_be_shown_again() -> None:
+    from meip import Episode, record
+
+    world = Didactic(p=0.1, horizon=3)
+    task = learn([Episode(world, record(world, ["a1", "a1"], [0, None]))])
+    plan = task.plan(world)
+    assert [step.probability for step in plan.steps] == [0.9, 1.0]
+    assert plan.goal is True
+    page = plan_page(plan, world)
+    checked(page)
+    assert "with probability 0.9" in page and "goal is reached" in page
+
+
+def test_a_terminal_without_unicode_shows_everything(committee: Task) -> None:
+    buffer = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    console = Console(file=buffer, width=80)
+    found = committee.explain()
+    for part in (explanation_text(found), why_text(found), plan_text(committee.plan(Ritual(), method="beam"))):
+        console.print(part)
+
+
+def test_the_order_is_drawn_without_what_follows_from_the_rest(committee: Task) -> None:
+    order = [edge for edge in committee.order if edge.confidence == 1.0]
+    assert len(order) == 3 and len(reduced(order)) == 2
+    assert [[str(c) for c in layer] for layer in layers(order)] == [
+        ["all(torch@1)"],
+        ["some(bamboo@2)"],
+        ["count(clay@3) = 4"],
+    ]

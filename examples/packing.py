@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from meip import Domain, EntityClass, Facts, World, function, predicate
+from meip import Domain, EntityClass, Facts, World, predicate
 
 DOMAIN = Domain(
     "packing",
@@ -19,10 +19,8 @@ DOMAIN = Domain(
         predicate("heavy", "thing", static=True, phrase="{0} is heavy"),
         predicate("fragile", "thing", static=True, phrase="{0} is fragile"),
         predicate("bottle", "thing", static=True, phrase="{0} is a bottle"),
-        function("weight", "thing", static=True, phrase="the weight of {0}"),
     ),
 )
-KINDS = {"heavy": 3.0, "fragile": 0.5, "bottle": 1.0, "plain": 1.0}  # kind -> weight in kg
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,6 @@ class Packing(World):
         return Facts.build(DOMAIN, {"thing": len(self.things)}, {"packed": state})
 
     def static_facts(self) -> Facts:
-        of = {kind: [i for i, k in enumerate(self.things) if k == kind] for kind in KINDS}
-        weights = {i: KINDS[kind] for i, kind in enumerate(self.things)}
-        values = {"heavy": of["heavy"], "fragile": of["fragile"], "bottle": of["bottle"], "weight": weights}
+        kinds = ("heavy", "fragile", "bottle")
+        values = {kind: [i for i, k in enumerate(self.things) if k == kind] for kind in kinds}
         return Facts.build(DOMAIN, {"thing": len(self.things)}, values)

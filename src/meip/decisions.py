@@ -16,7 +16,7 @@ class Decision:
 
     step: int
     stage: str
-    """"level 1", "level 2", .., "order", "simplify"."""
+    """"level 1", "level 2", .., "order", "avoid", "simplify"."""
     concept: str
     taken: bool
     tau: float

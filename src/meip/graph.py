@@ -215,7 +215,11 @@ class _Growing:
         return self._size
 
     def append(self, value: float) -> None:
-        self.extend((value,))
+        if self._size == len(self.data):
+            self.extend((value,))
+            return
+        self.data[self._size] = value
+        self._size += 1
 
     def extend(self, values: Sequence[float] | NDArray[Any]) -> None:
         size = self._size + len(values)

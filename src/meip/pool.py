@@ -30,8 +30,8 @@ class PoolOptions:
 
     exact_limit: int = 60_000
     """List all plans where there are at most this many."""
-    rollouts: int = 300
-    samples: int = 50
+    rollouts: int = 600
+    samples: int = 100
     """Samples of the current model, added after each accepted concept and at the end."""
 
 
@@ -73,7 +73,11 @@ class Pool:
         if self.exact:
             return
         count = self.options.samples if count is None else count
-        drawn, log_z = sample_model(self.graph, ranking, self.start, self.horizon, count, self._next_seed())
+        # look-ahead sees many states that are never drawn: they stay in a graph of their own
+        scratch = StateGraph(self.graph.world)
+        start = scratch.intern(self.graph.states[self.start])
+        drawn, log_z = sample_model(scratch, ranking, start, self.horizon, count, self._next_seed())
+        drawn = _moved(drawn, scratch, self.graph)
         self._add(_Source(count, _log_odds(self.graph, ranking), log_z, known=False), drawn)
 
     def branch(self, demonstration: tuple[int, ...], count: int) -> None:
@@ -141,6 +145,13 @@ class Pool:
 
     def _next_seed(self) -> int:
         return int(self._seed.spawn(1)[0].generate_state(1, np.uint64)[0])
+
+
+def _moved(plans: PlanSet, source: StateGraph, target: StateGraph) -> PlanSet:
+    """The same plans in the state numbers of another graph of the same world."""
+    numbers = {int(s): target.intern(source.states[int(s)]) for s in np.unique(plans.states[plans.states >= 0])}
+    states = np.array([[numbers.get(int(s), -1) for s in row] for row in plans.states], np.int64)
+    return PlanSet(states, np.full_like(states, -1), plans.lengths, plans.log_base)
 
 
 def effective_sample_size(log_weight: Floats) -> float:

@@ -1,12 +1,12 @@
 """Algorithm 2: pursue the concepts that explain the demonstrations, level by level, and their order.
 
-The key of a set of concepts, compared lexicographically: the sign-tau of the demonstrations, then the posterior
-J - kappa * complexity - constant_cost * named constants. Every decision is recorded, with its reason.
+A set of concepts has a key: the sign-tau of the demonstrations, and the posterior J - kappa * (complexity and extra
+parameters) - constant_cost * named constants. Every decision is recorded, with its reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,8 +23,8 @@ from meip.errors import LearningError, did_you_mean
 from meip.estimator import Estimator
 from meip.learner import Objective, Study, StudyOptions, Trial
 from meip.likelihood import LikelihoodOptions
-from meip.ordering import kendall_tau
-from meip.pool import PoolOptions
+from meip.ordering import kendall_tau, relaxed_tau
+from meip.pool import PoolOptions, relaxed_log_odds
 from meip.ranking import UtilityRanking
 from meip.training import ChanceFailures, Episode, TrainingSet
 from meip.utility import Utility, features
@@ -33,8 +33,10 @@ __all__ = ["Key", "Order", "Pursued", "Pursuit"]
 
 Order = Literal["closure", "greedy", "none"]
 ORDERS = ("closure", "greedy", "none")
+DEFAULT_LEVEL = 3
 Key = tuple[float, float]
 Floats = NDArray[np.float64]
+Bundle = tuple[Concept, ...]
 SAME_TAU = 1e-9
 LEAST_GAIN = 1e-6
 
@@ -56,6 +58,8 @@ class Pursuit(Estimator):
     tolerance         share of the demonstrations that may be wrong (use .2 where one in five may be)
     order             "closure": what always came first is required first; "greedy": order concepts one at a time;
                       "none": an additive utility, which knows no order
+    avoid             look also for what the demonstrations keep away from; None: where chance plays a part
+    surprise          go to deeper concepts while a larger share of random plans is as good as the demonstrations
     screen            candidates per round that are fitted in full; the others are judged by the gradient of J
     share             share of the concepts that are considered at all, drawn with the seed (for committees)
     """
@@ -69,6 +73,8 @@ class Pursuit(Estimator):
         constant_cost: float = 0.5,
         tolerance: float = 0.0,
         order: Order = "closure",
+        avoid: bool | None = None,
+        surprise: float = 0.2,
         max_concepts: int = 20,
         screen: int = 60,
         share: float = 1.0,
@@ -86,6 +92,8 @@ class Pursuit(Estimator):
         self.constant_cost = constant_cost
         self.tolerance = tolerance
         self.order = order
+        self.avoid = avoid
+        self.surprise = surprise
         self.max_concepts = max_concepts
         self.screen = screen
         self.share = share
@@ -142,27 +150,78 @@ class _Hunt:
 
     def __init__(self, settings: Pursuit, study: Study, resume: Sequence[Decision] = ()) -> None:
         self.settings, self.study = settings, study
-        self.decisions: list[Decision] = list(resume)
-        self.replayed = [d for d in resume if d.taken]  # taken before, still to be fitted again
+        self.decisions: list[Decision] = [d for d in resume if d.stage != "simplify"]
+        self.replayed = [d for d in resume if d.taken and d.concept]  # taken before, still to be fitted again
         self.current = self._pursued((), study.fit(()))
-        self.atoms: list[Concept] = []  # every candidate seen so far, for order concepts
+        self.atoms: list[Concept] = []  # every relevant candidate so far, for order concepts
+        self.candidates: dict[int, list[Concept]] = {}
+        self.steady: set[Concept] = set()
+        self.seen: list[Concept] = []  # every concept of the levels so far, for what to avoid
 
     def run(self) -> Iterator[tuple[Pursued, dict[str, Any]]]:
-        bank = ConceptBank(self.study.training.domain, self.settings.grammar or Grammar.paper(max_level=1))
+        bank = ConceptBank(self.study.training.domain, self.settings.grammar or Grammar.paper(max_level=DEFAULT_LEVEL))
+        level = 0
         for level, concepts, info in bank.levels():
-            stage = f"level {level}"
             if info.stopped:
-                if not any(d.stage == stage for d in self.decisions):
-                    self._note(stage, "", False, 0.0, info.stopped)
+                self._remark(f"level {level}", False, info.stopped)
                 break
-            candidates = self._candidates(self._considered(level, concepts))
-            self.atoms += candidates
-            yield from self._greedy(stage, candidates)
-        if self.settings.order == "closure":
-            yield from self._close()
-        elif self.settings.order == "greedy":
-            yield from self._greedy("order", self._order_concepts(self.atoms))
+            self.candidates[level] = self._candidates(self._considered(level, concepts))
+            self.atoms += self.candidates[level]
+            self.steady |= self._steady(self.candidates[level])
+            self.seen += concepts
+            yield from self._level(level)
+            if self._enough(level):
+                break
+        if self.settings.avoid or (self.settings.avoid is None and self._chancy()):
+            yield from self._greedy("avoid", lambda: [(c,) for c in self._shunned()])
+        if level > 1:
+            yield from self._simplify()
         yield from self._finish()
+
+    def _level(self, level: int) -> Iterator[tuple[Pursued, dict[str, Any]]]:
+        """The concepts of one level, then the order of what was chosen.
+
+        From level 2 on, a rule "a before b" competes with single concepts: it brings a and b along.
+        """
+        with_rules = level > 1 and self.settings.order != "none"
+        fresh = self.candidates[level]
+
+        def bundles() -> list[Bundle]:
+            return [(c,) for c in fresh] + (self._rules() if with_rules else [])
+
+        yield from self._greedy(f"level {level}", bundles)
+        if self.settings.order == "closure":
+            yield from self._close(level)
+        elif self.settings.order == "greedy":
+            yield from self._greedy("order", lambda: [(c,) for c in self._order_concepts(self.current.concepts)])
+
+    def _enough(self, level: int) -> bool:
+        """Are the demonstrations explained, that is, rarely matched by a plan made at random?"""
+        share = self._share_as_good()
+        if share > self.settings.surprise:
+            return False
+        reason = f"level {level} explains the demonstrations: {share:.1%} of random plans do as well"
+        self._remark(f"level {level}", True, reason)
+        return True
+
+    def _share_as_good(self) -> float:
+        """The share of P0 whose u is at least that of the demonstrations, averaged over them."""
+        if not self.study.pools or not self.current.concepts:
+            return 0.0 if self.current.concepts else 1.0
+        ranking = self.study.ranking(self.current.trial.utility)
+        shares = []
+        for case, pool in zip(self.study.training.cases, self.study.pools, strict=True):
+            g = ranking(pool.graph)
+            u = relaxed_log_odds(pool.plans, g)
+            weight = np.exp(pool.log_weight)
+            for shown in case.shown:
+                own = 2.0 * (len(shown.states) - 1) * relaxed_tau(g[list(shown.states), 0])
+                shares.append(float(weight[u >= own - 1e-9].sum() / weight.sum()))
+        return float(np.mean(shares))
+
+    def _chancy(self) -> bool:
+        """Does chance play a part in the worlds shown?"""
+        return any(bool((graph.arrays().outcome_count > 1).any()) for graph in self.study.training.graphs)
 
     # --- candidates ---
 
@@ -193,18 +252,67 @@ class _Hunt:
         known = set(self.atoms)
         return [chosen[i] for i in distinct.kept if chosen[i] not in known]
 
+    def _steady(self, concepts: Sequence[Concept]) -> set[Concept]:
+        """Those that move in one direction only, in all demonstrations (up to the tolerance)."""
+        if not concepts:
+            return set()
+        values, _ = self.study.training.matrix(concepts)
+        moves = [np.diff(values[rows], axis=0) for rows in self.study.training.demonstrated_rows()]
+        rises = np.array([(m > SAME_TAU).any(axis=0) for m in moves]).sum(axis=0)
+        falls = np.array([(m < -SAME_TAU).any(axis=0) for m in moves]).sum(axis=0)
+        odd = np.minimum(rises, falls) <= self.settings.tolerance * len(moves) + 1e-9
+        return {c for c, steady in zip(concepts, odd, strict=True) if steady}
+
     def _order_concepts(self, atoms: Sequence[Concept]) -> list[Concept]:
-        """ "b and not a" for all a that come before b in (nearly) all demonstrations."""
-        booleans = [c for c in atoms if kind(c, self.study.training.domain) == "boolean"]
+        """Order concepts "b and not a" for each a that comes before b in (nearly) all demonstrations and need not."""
+        booleans = self._booleans(atoms)
         if len(booleans) < 2:
             return []
-        first = self._first_true(booleans)
-        found: list[Concept] = []
-        for b, late in enumerate(booleans):
-            for a, early in enumerate(booleans):
-                if a != b and self._precedes(first[:, a], first[:, b]):
-                    found.append(Composite("and", (late, Composite("not", (early,)))))
-        return found
+        values, _ = self.study.training.matrix(booleans)
+        broken = values.T @ (1.0 - values) > 0.5  # [b, a]: in some state b holds without a
+        before = self._before(booleans)
+        return [
+            _unless(booleans[b], booleans[a]) for b in range(len(booleans)) for a in range(len(booleans))
+            if before[a, b] and broken[b, a]
+        ]  # fmt: skip
+
+    def _rules(self) -> list[Bundle]:
+        """Rules "a before b" over all candidates so far, each as the concepts it adds: a, b, "b and not a".
+
+        Of many, those that the gradient of J finds promising: states where b holds without a should rank lower.
+        """
+        booleans = self._booleans(self.atoms)
+        if len(booleans) < 2:
+            return []
+        values, _ = self.study.training.matrix(booleans)
+        pull = np.where(self._before(booleans).T, (values * self._slopes()[:, None]).T @ (1.0 - values), 0.0)  # [b, a]
+        lowest = np.argsort(pull, axis=None, kind="stable")[: self.settings.screen]
+        found: list[Bundle] = []
+        for k in (int(k) for k in lowest if pull.flat[k] < -1e-9):
+            late, early = booleans[k // len(booleans)], booleans[k % len(booleans)]
+            found.append(tuple(c for c in (early, late, _unless(late, early)) if c not in self.current.concepts))
+        return [bundle for bundle in found if bundle]
+
+    def _slopes(self) -> Floats:
+        """dJ/dg of every row for the current concepts."""
+        terms = self.current.trial.utility.terms
+        values, missing = self.study.training.matrix(self.current.concepts)
+        return self.study.objective.slopes(features(terms, values, missing), self.current.trial.fit.weights)
+
+    def _shunned(self) -> list[Concept]:
+        """Concepts that never change where something is shown, though they would elsewhere: perhaps to be avoided."""
+        counted = {c for c in self.seen if isinstance(c, Quantified) and c.quantifier == "count"}
+        plain = [c for c in self.seen if c not in counted and kind(c, self.study.training.domain) == "boolean"]
+        if not plain:
+            return []
+        values, missing = self.study.training.matrix(plain)
+        still = ~relevant(values, self.study.training.demonstrated_rows(), missing) & (np.ptp(values, axis=0) > 0)
+        chosen = [c for c, keep in zip(plain, still, strict=True) if keep]
+        distinct = deduplicate(chosen, values[:, still], missing[:, still])
+        return [chosen[i] for i in distinct.kept]
+
+    def _booleans(self, atoms: Sequence[Concept]) -> list[Concept]:
+        return [c for c in atoms if kind(c, self.study.training.domain) == "boolean"]
 
     def _first_true(self, booleans: Sequence[Concept]) -> Floats:
         """When each concept first becomes true in each demonstration [demonstrations, concepts]; inf: never."""
@@ -215,81 +323,112 @@ class _Hunt:
             first.append(np.where(along.any(axis=0), along.argmax(axis=0), np.inf))
         return np.array(first, dtype=np.float64)
 
-    def _precedes(self, a: Floats, b: Floats) -> bool:
-        """Does a become true strictly before b in all demonstrations that show both (up to the tolerance)?"""
-        both = np.isfinite(a) & np.isfinite(b)
-        wrong = int((both & (a >= b)).sum() + (np.isfinite(b) & ~np.isfinite(a)).sum())
-        return bool(both.any()) and wrong <= self.settings.tolerance * len(a) + 1e-9
+    def _before(self, booleans: Sequence[Concept]) -> NDArray[np.bool_]:
+        """[a, b]: a becomes true strictly before b in all demonstrations that show b (up to the tolerance)."""
+        first = self._first_true(booleans)  # [D, K]
+        a, b = first[:, :, None], first[:, None, :]
+        wrong = (np.isfinite(b) & (a >= b)).sum(axis=0)
+        shown = (np.isfinite(a) & np.isfinite(b)).any(axis=0)
+        return np.asarray(shown & (wrong <= self.settings.tolerance * len(first) + 1e-9), dtype=np.bool_)
 
     # --- selection ---
 
-    def _greedy(self, stage: str, candidates: Sequence[Concept]) -> Iterator[tuple[Pursued, dict[str, Any]]]:
-        """Add the best candidate from a free slot while the key grows."""
-        left = list(candidates)
-        while left and len(self.current.concepts) < self.settings.max_concepts:
-            taken = {slot(c) for c in self.current.concepts} if stage != "order" else set()
-            left = [c for c in left if c not in self.current.concepts and slot(c) not in taken]
+    def _greedy(self, stage: str, bundles: Callable[[], list[Bundle]]) -> Iterator[tuple[Pursued, dict[str, Any]]]:
+        """Add the best bundle of concepts (at a level: from free slots) while there is a reason to."""
+        while len(self.current.concepts) < self.settings.max_concepts:
+            known = set(self.current.concepts)
+            taken = {slot(c) for c in known} if stage == "level 1" else set()
+            left = [b for b in bundles() if not known & set(b) and not taken & {slot(c) for c in b}]
             if self.replayed:
                 if self.replayed[0].stage != stage:
                     break  # this stage was finished before
                 yield self._replay(stage, left)
                 continue
-            tried = [self._pursued((*self.current.concepts, c), t) for c, t in self._trials(left)]
-            if not tried:
-                break
-            best = max(tried, key=lambda found: found.key)
-            grows = _grows(best.key, self.current.key)
+            tried = self._trials(left)
+            best = self._best(stage, tried)
             for found in tried:
-                self._judge(stage, found, found is best and grows, grows)
-            if not grows:
+                self._judge(stage, found, best)
+            if best is None:
                 break
             self._accept(best)
             yield self.current, self._info(stage, len(tried))
 
-    def _replay(self, stage: str, candidates: Sequence[Concept]) -> tuple[Pursued, dict[str, Any]]:
+    def _replay(self, stage: str, bundles: Sequence[Bundle]) -> tuple[Pursued, dict[str, Any]]:
         """Take again what was taken before the interruption."""
         wanted = self.replayed.pop(0).concept
-        chosen = [c for c in candidates if str(c) == wanted]
+        chosen = [bundle for bundle in bundles if _text(bundle) == wanted]
         if not chosen:
             raise LearningError(
                 f"cannot resume: {wanted} was taken before, but is no candidate now; start again without the checkpoint"
             )
-        self._accept(self._pursued((*self.current.concepts, chosen[0]), self._trials(chosen)[0][1]))
+        self._accept(self._trials(chosen[:1])[0])
         return self.current, self._info(stage, 0)
 
-    def _trials(self, candidates: Sequence[Concept]) -> list[tuple[Concept, Trial]]:
-        """Fit the current concepts with each candidate; of many, only those that the gradient of J finds promising."""
-        if not candidates:
+    def _best(self, stage: str, tried: Sequence[Pursued]) -> Pursued | None:
+        """Of the candidates that raise the demonstrations' tau, the one with the largest posterior.
+
+        Where none does, the posterior alone counts, as long as random plans still do as well as the demonstrations.
+        Within a slot tau comes first: it tells "some", true of all demonstrations, from "exactly 1", true of a few.
+        Between slots the posterior does: it tells what was meant from what changed by the way. What only ever came
+        true (or false) in the demonstrations goes before what went to and fro.
+        """
+        tau, posterior = self.current.key
+        if stage == "level 1":
+            leading: dict[Any, Pursued] = {}
+            for found in tried:
+                place = slot(found.concepts[-1])
+                if place not in leading or found.key > leading[place].key:
+                    leading[place] = found
+            raising = [found for found in leading.values() if found.key[0] > tau + SAME_TAU]
+            steady = [found for found in raising if found.concepts[-1] in self.steady]
+            if raising:
+                return max(steady or raising, key=lambda found: found.key[1])
+        growing = [f for f in tried if f.key[0] >= tau - SAME_TAU and f.key[1] > posterior + LEAST_GAIN]
+        if not growing or (stage != "avoid" and self._share_as_good() <= self.settings.surprise):
+            return None
+        return max(growing, key=lambda found: found.key[1])
+
+    def _trials(self, bundles: Sequence[Bundle]) -> list[Pursued]:
+        """Fit the current concepts with each bundle; of many, only those that the gradient of J finds promising."""
+        if not bundles:
             return []
         base = self.current.concepts
-        values, missing = self.study.training.matrix([*base, *candidates])
-        terms = [self.study.term(c, values[:, k], missing[:, k]) for k, c in enumerate([*base, *candidates])]
-        n = len(base)
-        common = features(terms[:n], values[:, :n], missing[:, :n])
-        parts = [features(terms[k : k + 1], values[:, k : k + 1], missing[:, k : k + 1]) for k in range(n, len(terms))]
-        chosen = range(len(candidates))
-        if len(candidates) > self.settings.screen:
-            chosen = self._promising(common, parts)
+        concepts = list(dict.fromkeys((*base, *(c for bundle in bundles for c in bundle))))
+        values, missing = self.study.training.matrix(concepts)
+        terms = [self.study.term(c, values[:, k], missing[:, k]) for k, c in enumerate(concepts)]
+        place = {c: k for k, c in enumerate(concepts)}
+        parts = [features(terms[k : k + 1], values[:, k : k + 1], missing[:, k : k + 1]) for k in range(len(terms))]
         results = []
-        for k in chosen:
-            matrix = np.hstack([common, parts[k]])
-            trial = self.study.fit_features([*terms[:n], terms[n + k]], matrix)
-            results.append((candidates[k], trial))
+        for bundle in self._promising(bundles, parts, place):
+            chosen = [place[c] for c in (*base, *bundle)]
+            trial = self.study.fit_features([terms[k] for k in chosen], np.hstack([parts[k] for k in chosen]))
+            results.append(self._pursued((*base, *bundle), trial))
         return results
 
-    def _promising(self, common: Floats, parts: Sequence[Floats]) -> Any:
-        slopes = self.study.objective.slopes(common, self.current.trial.fit.weights)
-        pull = np.array([np.abs(part.T @ slopes).max() for part in parts])
-        return np.sort(np.argsort(-pull, kind="stable")[: self.settings.screen])
+    def _promising(
+        self, bundles: Sequence[Bundle], parts: Sequence[Floats], place: Mapping[Concept, int]
+    ) -> Sequence[Bundle]:
+        single = [bundle for bundle in bundles if len(bundle) == 1]
+        if len(single) <= self.settings.screen:
+            return bundles
+        slopes = self._slopes()
+        pull = np.array([np.abs(parts[place[bundle[0]]].T @ slopes).max() for bundle in single])
+        kept = np.sort(np.argsort(-pull, kind="stable")[: self.settings.screen])
+        return [single[k] for k in kept] + [bundle for bundle in bundles if len(bundle) > 1]
 
-    def _close(self) -> Iterator[tuple[Pursued, dict[str, Any]]]:
+    def _close(self, level: int) -> Iterator[tuple[Pursued, dict[str, Any]]]:
         """Precedence closure: require what always came first to come first; one refit."""
-        wanted = self._order_concepts(self.current.concepts)
+        known = set(self.current.concepts)
+        wanted = [c for c in self._order_concepts(self.current.concepts) if c not in known]
         if not wanted:
             return
+        again = bool(self.replayed)
+        if again and [d.concept for d in self.replayed[: len(wanted)]] != [str(c) for c in wanted]:
+            return  # looked at before, and not taken
+        self.replayed = self.replayed[len(wanted) :]
         found = self._pursued((*self.current.concepts, *wanted), self.study.fit((*self.current.concepts, *wanted)))
         gain = found.key[1] - self.current.key[1]
-        grows = found.key[0] >= self.current.key[0] - SAME_TAU
+        grows = found.key[0] >= self.current.key[0] - SAME_TAU and (level == 1 or gain > 0)
         for concept in wanted:
             reason = (
                 "in every demonstration the one came before the other"
@@ -300,6 +439,26 @@ class _Hunt:
         if grows:
             self._accept(found)
             yield self.current, self._info("order", len(wanted))
+
+    def _simplify(self) -> Iterator[tuple[Pursued, dict[str, Any]]]:
+        """Drop what the rest makes useless: without it the posterior is no smaller. The least influential first."""
+        changed = True
+        while changed and len(self.current.concepts) > 1:
+            changed = False
+            terms = [term for term in self.current.trial.utility.terms if not _is_order(term.concept)]
+            terms.sort(key=lambda term: (term.influence, str(term.concept)))
+            for term in terms[: self.settings.screen]:
+                rest = tuple(c for c in self.current.concepts if c != term.concept)
+                found = self._pursued(rest, self.study.fit(rest))
+                if found.key[1] > self.current.key[1] - LEAST_GAIN:
+                    gain = found.key[1] - self.current.key[1]
+                    self._note(
+                        "simplify", str(term.concept), False, gain, "the others say as much without it", found.key[0]
+                    )
+                    self.current = found
+                    changed = True
+                    yield self.current, self._info("simplify", len(terms))
+                    break
 
     def _finish(self) -> Iterator[tuple[Pursued, dict[str, Any]]]:
         """A last round of samples and a last fit, where the pools are not exact."""
@@ -323,15 +482,23 @@ class _Hunt:
             self.study.grow(found.trial.utility)
             self.current = self._pursued(found.concepts, self.study.fit(found.concepts))
 
-    def _judge(self, stage: str, found: Pursued, taken: bool, grows: bool) -> None:
-        gain = found.key[1] - self.current.key[1]
-        if taken:
-            reason = "tau grows" if found.key[0] > self.current.key[0] + SAME_TAU else "the posterior grows"
-        elif grows:
+    def _judge(self, stage: str, found: Pursued, best: Pursued | None) -> None:
+        tau_grows, gain = found.key[0] > self.current.key[0] + SAME_TAU, found.key[1] - self.current.key[1]
+        if found is best:
+            reason = "it orders the demonstrations better" if tau_grows else "the posterior grows"
+        elif best is not None:
             reason = "another candidate was better"
+        elif gain > LEAST_GAIN:
+            reason = "not needed: the demonstrations are explained already"
         else:
-            reason = "neither tau nor the posterior grows"
-        self._note(stage, str(found.concepts[-1]), taken, gain, reason, found.key[0])
+            reason = "the posterior does not grow"
+        fresh = found.concepts[len(self.current.concepts) :]
+        self._note(stage, _text(fresh), found is best, gain, reason, found.key[0])
+
+    def _remark(self, stage: str, taken: bool, reason: str) -> None:
+        """A note about a stage as a whole, made once even where a run is resumed."""
+        if not any(d.stage == stage and d.reason == reason for d in self.decisions):
+            self._note(stage, "", taken, 0.0, reason, self.current.key[0])
 
     def _note(self, stage: str, concept: str, taken: bool, gain: float, reason: str, tau: float = 0.0) -> None:
         self.decisions.append(Decision(len(self.decisions) + 1, stage, concept, taken, tau, gain, reason))
@@ -347,7 +514,14 @@ class _Hunt:
         }
 
 
-def _grows(new: Key, old: Key) -> bool:
-    if new[0] > old[0] + SAME_TAU:
-        return True
-    return new[0] >= old[0] - SAME_TAU and new[1] > old[1] + LEAST_GAIN
+def _text(bundle: Bundle) -> str:
+    return "; ".join(str(c) for c in bundle)
+
+
+def _is_order(concept: Concept) -> bool:
+    return isinstance(concept, Composite) and concept.operation == "and"
+
+
+def _unless(late: Concept, early: Concept) -> Concept:
+    """ "late and not early": the order is broken."""
+    return Composite("and", (late, Composite("not", (early,))))

@@ -23,6 +23,7 @@ __all__ = ["Ritual"]
 Offer = tuple[int, int] | None  # (type, number) at a visited stage; (0, 0) for nothing offered
 RitualState = tuple[Offer, ...]  # one per stage
 NOTHING = (0, 0)
+NOT_VISITED = (-1, 0)
 LARGEST = 1000
 PLURALS = {"torch": "torches", "bamboo": "bamboos", "clay": "clays"}
 
@@ -90,7 +91,8 @@ class Ritual(World):
         return Facts(block.counts, {name: table[0] for name, table in block.tables.items()})
 
     def facts_batch(self, states: Sequence[RitualState]) -> list[FactBlock]:
-        offers = np.array([[(-1, 0) if o is None else o for o in s] for s in states], dtype=np.int64)  # [S, stages, 2]
+        flat = [number for state in states for offer in state for number in offer or NOT_VISITED]
+        offers = np.array(flat, dtype=np.int64).reshape(len(states), self.stages, 2)
         entity = np.arange(self.objects)
         tables = {
             _fluent(kind, stage + 1): (offers[:, stage, :1] == k) & (entity < offers[:, stage, 1:])

@@ -78,6 +78,10 @@ READINGS = {
     "max(weight | clear)": "the greatest weight of any block that is clear",
     "mean(weight)": "the average weight of all blocks",
     "min(distance)": "the least distance from any block to any block",
+    "max(clear | held)": "1 if some block that the arm holds is clear, else 0",
+    "min(clear)": "1 if all blocks are clear, else 0",
+    "max(inverse(distance) | on)": "the greatest distance from the second to the first, among pairs of blocks where "
+    "the first is on the second",
     "count(clear) - initial[count(clear)]": "the change in the number of blocks that are clear since the start",
     "table[count(clear), some(sunny)]": "the combination of the number of blocks that are clear and whether the sun "
     "shines",

@@ -112,7 +112,7 @@ def test_the_tree_of_a_concept_is_the_one_that_is_written() -> None:
         ("some(clear) and not alll(on)", "alll", "not a concept"),
         ("some(on | clear)", "clear", "a scope needs the same classes"),
         ("count(on and clear)", "clear", "`and` needs the same classes"),
-        ("max(clear)", "clear", "is a predicate"),
+        ("max(clear | on)", "on", "a scope needs the same classes"),
         ("some(weight)", "weight", "real-valued function"),
         ("some(at*)", "at", "two arguments of one class"),
         ("some(inverse(at))", "inverse(at)", "same class may change places"),

@@ -63,7 +63,8 @@ def signature(term: Term, domain: Domain) -> Signature:
                 raise Misfit(right, f"{_over(right, others)}, but {_over(left, classes)}: `and` needs the same classes")
             return classes, False
         case Permutation(inner, order):
-            return _permuted(term, _relation(inner, domain), order), False
+            classes, real = signature(inner, domain)  # of a predicate or of a function
+            return _permuted(term, classes, order), real
         case Closure(inner):
             classes = _relation(inner, domain)
             if len(classes) != 2 or classes[0] != classes[1]:
@@ -142,10 +143,7 @@ def kind(concept: Concept, domain: Domain | None = None) -> Kind:
         case Aggregated(aggregator, value, scope):
             _known(concept, aggregator, get_args(Aggregator))
             if domain is not None:
-                classes, real = signature(value, domain)
-                if not real and aggregator != "mean":
-                    raise Misfit(value, f"{value} is a predicate: {aggregator} needs a function (mean takes either)")
-                _fits(value, classes, scope, domain)
+                _fits(value, signature(value, domain)[0], scope, domain)
             return "real"
         case Constant(number):
             return "count" if number >= 0 and number.is_integer() else "real"

@@ -1,12 +1,12 @@
 """Denotation: the value of concepts on many states at once, as columns of numbers.
 
-States with the same entity counts form a block; in a block each term is evaluated once for all states, on rows of bits
-(see `kernels`), and remembered. A bank of 1,000 concepts has few distinct terms, and the quantifiers over one
-(value, scope) differ only in how they read the same two counts.
+Concepts are compiled to a `Program`, in which each distinct term is evaluated once for all of them (a bank of 1,000
+concepts has few distinct terms); the program runs on `batches` of states. Composites are computed from the columns.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.concepts.check import kind
-from meip.concepts.language import Aggregated, Composite, Concept, Constant, Quantified, Term
+from meip.concepts.batches import batches, dense
+from meip.concepts.kernels import Bits
+from meip.concepts.language import Composite, Concept, Constant, Term
 from meip.concepts.operations import operation
-from meip.concepts.relations import Cache, Function, Terms, unpack
+from meip.concepts.program import Program
 from meip.domain import Domain, FactBlock
 from meip.errors import ConceptError, DomainError
 from meip.world import State, World, adapt
@@ -37,11 +38,31 @@ class Column:
     missing: Mask | None = None  # [S]; None: nowhere
 
 
+class Cache:
+    """Columns that were evaluated, within a budget of bytes; what was used least recently goes first."""
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self.bytes = 0
+        self._kept: OrderedDict[Concept, Column] = OrderedDict()
+
+    def get(self, concept: Concept) -> Column | None:
+        if concept in self._kept:
+            self._kept.move_to_end(concept)
+        return self._kept.get(concept)
+
+    def put(self, concept: Concept, column: Column) -> None:
+        self._kept[concept] = column
+        self.bytes += _bytes(column)
+        while self.bytes > self.budget and self._kept:
+            self.bytes -= _bytes(self._kept.popitem(last=False)[1])
+
+
 class Denotation:
     """Evaluates concepts over one batch of states; terms that concepts share are evaluated once.
 
-    `initial[s]` is the position in the batch of the initial state of s's problem, for ``initial[C]``. At most `budget`
-    bytes of terms and columns are remembered; what was used least recently is forgotten and evaluated again if needed.
+    `initial[s]` is the position in the batch of the initial state of s's problem, for ``initial[C]``. Programs that need
+    more than `budget` bytes of memory are cut into smaller ones; as much again may hold columns asked for one by one.
     """
 
     def __init__(
@@ -54,16 +75,23 @@ class Denotation:
     ) -> None:
         self.domain = domain
         self.cache = Cache(budget)
-        used = [b for b in blocks if len(b.states)]
-        self.states = sum(len(b.states) for b in used)
-        positions = np.sort(np.concatenate([b.states for b in used])) if used else np.empty(0, np.int64)
-        if not np.array_equal(positions, np.arange(self.states)):
+        self.blocks = [b for b in blocks if len(b.states)]
+        self.states = sum([len(b.states) for b in self.blocks])
+        if not self._covered():
             raise DomainError(
                 f"the blocks of facts must cover the positions 0 to {self.states - 1} once each; make them with "
                 "stack_facts, or number their states anew"
             )
-        self._blocks = [(_where(b.states), Terms(domain, b, self.cache, i)) for i, b in enumerate(used)]
+        self._batches = batches(domain, self.blocks)
         self._initial = None if initial is None else self._checked(np.asarray(initial))
+
+    def _covered(self) -> bool:
+        seen = np.zeros(self.states, np.bool_)
+        for block in self.blocks:
+            if block.states.min() < 0 or block.states.max() >= self.states:
+                return False
+            seen[block.states] = True
+        return bool(seen.all())
 
     def _checked(self, initial: NDArray[Any]) -> NDArray[np.int64]:
         if initial.shape != (self.states,) or initial.dtype.kind not in "iu":
@@ -77,116 +105,119 @@ class Denotation:
 
     def column(self, concept: Concept) -> Column:
         """The value of a concept on each state."""
-        return self.cache.get(concept, lambda: self._column(concept), _column_bytes)
+        found = self.cache.get(concept)
+        if found is None:
+            values, missing = self.matrix([concept])
+            mask = np.ascontiguousarray(missing[:, 0])
+            found = Column(np.ascontiguousarray(values[:, 0]), mask if mask.any() else None)
+            self.cache.put(concept, found)
+        return found
 
-    def matrix(self, concepts: Sequence[Concept]) -> tuple[Floats, Mask]:
-        """Values [S, K] and what is missing [S, K], one column per concept (each contiguous in memory)."""
-        values = np.empty((len(concepts), self.states))
-        missing = np.zeros((len(concepts), self.states), np.bool_)
-        for concept, out, mask in zip(concepts, values, missing, strict=True):
-            self._write(concept, out, mask)
-        return values.T, missing.T
+    def matrix(self, concepts: Sequence[Concept] | Program) -> tuple[Floats, Mask]:
+        """Values [S, K] and what is missing [S, K], one column per concept (each contiguous in memory).
+
+        A program made before saves compiling the concepts again.
+        """
+        program = concepts if isinstance(concepts, Program) else Program(self.domain, concepts)
+        chosen = program.concepts
+        if len(chosen) > 1 and self._too_large(program):
+            halves = [self.matrix(part) for part in (chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :])]
+            values, missing = (np.concatenate([half[i].T for half in halves]) for i in (0, 1))
+            return values.T, missing.T  # type: ignore[return-value]
+        values, missing = self._atoms(program)
+        if len(program.rows) == len(chosen) and all(map(program.rows.__contains__, chosen)):
+            return values.T, missing.T  # atomic concepts, each once: the columns are in order
+        return self._composed(program, values, missing)
 
     def relation(self, term: Term) -> list[NDArray[Any]]:
         """A term as dense tables, one per block: [S, n1, ..], booleans, or numbers for a function; S may be 1."""
-        tables: list[NDArray[Any]] = []
-        for _, terms in self._blocks:
-            found = terms.term(term)
-            shape = terms.shape(found.classes)
-            if isinstance(found, Function):
-                tables.append(found.values.reshape(len(found.values), *shape))
-            else:
-                tables.append(unpack(found.bits, shape))
-        return tables
+        return [dense(self.domain, block, term) for block in self.blocks]
 
-    def _column(self, concept: Concept) -> Column:
-        values, mask = np.empty(self.states), np.zeros(self.states, np.bool_)
-        self._write(concept, values, mask)
-        return Column(values, mask if mask.any() else None)
+    def fingerprints(self, terms: Sequence[Term]) -> list[tuple[Any, ...] | None]:
+        """A key for each term, the same for terms that are true of the same tuples in every state.
 
-    def _write(self, concept: Concept, out: Floats, mask: Mask) -> None:
-        match concept:
-            case Quantified():
-                for where, terms in self._blocks:
-                    out[where] = _quantified(terms, concept)
-            case Aggregated():
-                for where, terms in self._blocks:
-                    found = _aggregated(terms, concept)
-                    none = np.isnan(found)
-                    out[where] = np.where(none, 0.0, found)
-                    mask[where] = none
-            case Constant(number):
-                out[:] = number
-            case Composite():
-                self._composite(concept, out, mask)
-            case _:
-                raise ConceptError(f"{concept!r} is not a concept")
+        None for a term that is empty in every state, or true of everything in every state.
+        """
+        program = Program(self.domain, terms=terms)
+        if len(terms) > 1 and self._too_large(program):
+            half = len(terms) // 2
+            return self.fingerprints(terms[:half]) + self.fingerprints(terms[half:])
+        prints = np.zeros((len(terms), 4), np.uint64)
+        for batch in self._batches:
+            batch.run(program, np.empty((0, 0)), np.empty((0, 0), np.bool_), prints)
+        return [
+            (program.classes(term), one, two) if some and other else None
+            for term, (one, two, some, other) in zip(terms, prints.tolist(), strict=True)
+        ]
 
-    def _composite(self, concept: Composite, out: Floats, mask: Mask) -> None:
-        kind(concept)  # says what is wrong with unknown operations and operands that do not fit
-        operands = [self.column(a) for a in concept.arguments]
+    def _too_large(self, program: Program) -> bool:
+        return any(batch.bind(program).nbytes > self.cache.budget for batch in self._batches)
+
+    def _atoms(self, program: Program) -> tuple[Floats, Mask]:
+        """The columns of a program's atomic concepts: values and what is missing, [A, S]."""
+        values = np.empty((len(program.rows), self.states))
+        missing = np.zeros(values.shape, np.bool_)
+        none: Bits = np.empty((0, 4), np.uint64)
+        for batch in self._batches:
+            if len(self._batches) == 1 and np.array_equal(batch.positions, np.arange(self.states)):
+                batch.run(program, values, missing, none)
+                continue
+            own, mask = np.empty((len(values), batch.states)), np.zeros((len(values), batch.states), np.bool_)
+            batch.run(program, own, mask, none)
+            values[:, batch.positions], missing[:, batch.positions] = own, mask
+        return values, missing
+
+    def _composed(self, program: Program, atoms: Floats, masks: Mask) -> tuple[Floats, Mask]:
+        """The columns of all concepts, from those of the atomic ones."""
+        known: dict[Concept, Column] = {}
+        values = np.empty((len(program.concepts), self.states))
+        missing = np.zeros(values.shape, np.bool_)
+
+        def column(concept: Concept) -> Column:
+            if concept not in known:
+                row = program.rows.get(concept)
+                if row is not None:
+                    known[concept] = Column(atoms[row], masks[row] if masks[row].any() else None)
+                elif isinstance(concept, Constant):
+                    known[concept] = Column(np.full(self.states, concept.value))
+                elif isinstance(concept, Composite):
+                    known[concept] = self._composite(concept, [column(a) for a in concept.arguments])
+            return known[concept]
+
+        for concept, out, mask in zip(program.concepts, values, missing, strict=True):
+            found = column(concept)
+            out[:] = found.values
+            if found.missing is not None:
+                mask[:] = found.missing
+        return values.T, missing.T
+
+    def _composite(self, concept: Composite, operands: Sequence[Column]) -> Column:
         if concept.operation == "initial":
             if self._initial is None:
                 raise ConceptError(
                     f"{concept} needs the initial state of each problem: give Denotation the positions `initial`"
                 )
-            chosen = operands[0]
-            out[:] = chosen.values[self._initial]
-            if chosen.missing is not None:
-                mask[:] = chosen.missing[self._initial]
-            return
+            (chosen,) = operands
+            mask = None if chosen.missing is None else chosen.missing[self._initial]
+            return Column(chosen.values[self._initial], mask)
         found = np.asarray(operation(concept.operation).apply(*[c.values for c in operands]), np.float64)
         if found.shape not in ((), (self.states,)):
             raise ConceptError(
                 f"operation {concept.operation!r} must give one value per state, got shape {found.shape}; correct it"
             )
-        out[:] = found
+        missing = ~np.isfinite(found)
         for operand in operands:
             if operand.missing is not None:
-                mask |= operand.missing
-        mask |= ~np.isfinite(out)
-        out[mask] = 0.0
+                missing = missing | operand.missing
+        return Column(np.where(missing, 0.0, found), np.broadcast_to(missing, self.states) if missing.any() else None)
 
 
 def columns(world: World, states: Sequence[State], concepts: Iterable[Concept]) -> list[Column]:
     """The columns of concepts over these states of a world."""
     full = adapt(world)
-    denotation = Denotation(full.domain, full.facts_batch(states))
-    return [denotation.column(c) for c in concepts]
+    values, missing = Denotation(full.domain, full.facts_batch(states)).matrix(list(concepts))
+    return [Column(v, m if m.any() else None) for v, m in zip(values.T, missing.T, strict=True)]
 
 
-def _where(states: NDArray[np.int64]) -> slice | NDArray[np.int64]:
-    """The positions of a block in the batch, as a slice where they are consecutive."""
-    first, n = int(states[0]), len(states)
-    return slice(first, first + n) if np.array_equal(states, np.arange(first, first + n)) else states
-
-
-def _column_bytes(column: Column) -> int:
+def _bytes(column: Column) -> int:
     return column.values.nbytes + (0 if column.missing is None else column.missing.nbytes)
-
-
-def _quantified(terms: Terms, concept: Quantified) -> Floats | Mask:
-    hits, total = terms.counts(concept, concept.value, concept.scope)
-    match concept.quantifier:
-        case "count":
-            return hits
-        case "some":
-            return np.greater(hits, 0)
-        case "all":
-            return np.equal(hits, total)
-        case _:
-            kind(concept)
-            raise ConceptError(f"{concept.quantifier!r} is not a quantifier")
-
-
-def _aggregated(terms: Terms, concept: Aggregated) -> Floats:
-    """The aggregate in each state of a block, NaN where it is missing."""
-    rows = ("max", "min", "mean")
-    if concept.aggregator not in rows:
-        kind(concept)
-    if isinstance(terms.term(concept.value), Function):
-        found: Floats = terms.aggregates(concept, concept.value, concept.scope)[rows.index(concept.aggregator)]
-        return found
-    hits, total = terms.counts(concept, concept.value, concept.scope)
-    of_booleans = {"max": hits > 0, "min": hits == total, "mean": hits / np.maximum(total, 1)}
-    return np.where(np.asarray(total) > 0, of_booleans[concept.aggregator], np.nan)

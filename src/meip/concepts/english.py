@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from meip.concepts.check import kind, signature
-from meip.concepts.language import Aggregated, Composite, Concept, Constant, Negation, Primitive, Quantified, Term
+from meip.concepts.language import Aggregated, Composite, Concept, Constant, Negation, Permutation, Primitive, Quantified, Term
 from meip.concepts.operations import operation
 from meip.concepts.phrases import Noun, Phrases, listed
 from meip.domain import Domain
@@ -105,11 +105,15 @@ class _Reader:
     def aggregated(self, concept: Aggregated) -> str:
         classes, real = signature(concept.value, self.domain)
         if not real:
-            return f"the share of {self.counted(concept.value, concept.scope)}"
+            return self.of_predicate(concept)
         how = _EXTREMES[concept.aggregator]
-        if not isinstance(concept.value, Primitive):
-            raise ConceptError(f"{concept.value} is not a function of the domain")
-        phrase = self.phrases.phrase(self.domain.fluent(concept.value.name))
+        function, order = concept.value, tuple(range(len(classes)))
+        while isinstance(function, Permutation):  # argument i of the result is argument order[i] of the function
+            function, order = function.term, tuple(function.order[i] for i in order)
+        if not isinstance(function, Primitive):
+            raise ConceptError(f"{function} is not a function of the domain")
+        phrase = self.phrases.phrase(self.domain.fluent(function.name))
+        phrase = re.sub(r"\{(\d)\}", lambda m: f"{{{order.index(int(m[1]))}}}" if int(m[1]) in order else m[0], phrase)
         if not classes:
             given = f" while {self.phrases.clause(concept.scope, [])}" if concept.scope is not None else ""
             return phrase + given
@@ -125,6 +129,13 @@ class _Reader:
         return (
             re.sub(r"\{(\d)\}", lambda m: members[int(m[1])].text if int(m[1]) < len(members) else m[0], phrase) + after
         )
+
+    def of_predicate(self, concept: Aggregated) -> str:
+        """A predicate as numbers: mean is a share, max and min are 1 or 0, and missing where there is nothing."""
+        if concept.aggregator == "mean":
+            return f"the share of {self.counted(concept.value, concept.scope)}"
+        how = "some" if concept.aggregator == "max" else "all"
+        return f"1 if {self.quantified(Quantified('some', concept.value, concept.scope), how)}, else 0"
 
     # --- composites ---
 

@@ -1,293 +1,347 @@
-"""Relations as rows of bits: the numba kernels that concepts are evaluated with.
+"""The machine that evaluates concepts: relations with one bit per state, and the numba kernels that run programs on them.
 
-A predicate over n1, .., nk entities in S states is a uint64 array [S, R, W]: R = n1 * .. * n(k-1) rows, and in each row
-the last argument in W = ceil(nk / 64) words, padding bits zero. A nullary predicate is one row of one bit. Where all
-states agree S is 1; operands with S = 1 and S > 1 mix freely. Dense loops over bits take the branch-free form where a
-row fits in one word, because that one vectorises.
+A predicate over n1, .., nk entities is a list of n1 * .. * nk tuples; each tuple has one bit per state, 64 states in a
+word, `TILE` words together: [tuples, TILE] uint64. So every rule of the grammar is a few word operations for 256 states
+at once, whatever the number of entities: exchanging arguments only moves tuples, and a count is a column of bits added up
+by carry-save adders. A program is evaluated for one tile of states after the other in one piece of memory, the arena,
+which stays in the processor's cache. Bits behind the last state are arbitrary; nobody reads them.
 """
 
 from __future__ import annotations
+
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from meip.kernels import kernel
 
-__all__ = [
-    "Bits",
-    "aggregate",
-    "agree",
-    "close",
-    "compose",
-    "conjoin",
-    "count",
-    "count_within",
-    "invert",
-    "negate",
-    "pack",
-    "permute",
-    "restrict",
-]
+__all__ = ["ALL", "STATES", "TILE", "Bits", "Code", "Op", "pack", "run"]
 
 Bits = NDArray[np.uint64]
+Code = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-ZERO = np.uint64(0)
-ONE = np.uint64(1)
-ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_PAIRS = np.uint64(0x5555555555555555)
-_NIBBLES = np.uint64(0x3333333333333333)
-_BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
-_SUM = np.uint64(0x0101010101010101)
-_1, _2, _4, _56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+TILE = 4
+STATES = 64 * TILE
+ZERO, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@kernel
-def _ones(word: np.uint64) -> np.uint64:
-    """The number of set bits, in a form that compilers recognise as the processor's own instruction."""
-    word = word - ((word >> _1) & _PAIRS)
-    word = (word & _NIBBLES) + ((word >> _2) & _NIBBLES)
-    return (((word + (word >> _4)) & _BYTES) * _SUM) >> _56
+class Op(IntEnum):
+    """The instructions: [op, to, a, b, c, x, y, z, extra, more, static].
 
-
-@kernel
-def pack(table: NDArray[np.uint8], words: int) -> Bits:
-    """Zeros and ones [S, R, n] to bits [S, R, W]."""
-    states, rows, n = table.shape
-    out = np.zeros((states, rows, words), np.uint64)
-    for s in range(states):
-        for r in range(rows):
-            for w in range(words):
-                word = ZERO
-                for b in range(w * 64, min(n, w * 64 + 64)):
-                    word |= np.uint64(table[s, r, b]) << np.uint64(b & 63)
-                out[s, r, w] = word
-    return out
-
-
-@kernel
-def negate(a: Bits, n: int) -> Bits:
-    """The complement; the padding behind the n bits of a row stays zero."""
-    out = np.empty_like(a)
-    words = a.shape[2]
-    last = ALL if n % 64 == 0 else (ONE << np.uint64(n % 64)) - ONE
-    for s in range(a.shape[0]):
-        for r in range(a.shape[1]):
-            for w in range(words):
-                out[s, r, w] = ~a[s, r, w]
-            if words > 0:
-                out[s, r, words - 1] &= last
-    return out
-
-
-@kernel
-def conjoin(a: Bits, b: Bits) -> Bits:
-    """The intersection."""
-    states = max(a.shape[0], b.shape[0])
-    out = np.empty((states, a.shape[1], a.shape[2]), np.uint64)
-    for s in range(states):
-        x, y, z = a[s % a.shape[0]], b[s % b.shape[0]], out[s]
-        for r in range(a.shape[1]):
-            for w in range(a.shape[2]):
-                z[r, w] = x[r, w] & y[r, w]
-    return out
-
-
-@kernel
-def invert(a: Bits, n: int, words: int) -> Bits:
-    """A binary relation with its arguments exchanged: [S, m rows of n bits] to [S, n rows of m bits]."""
-    states, m, _ = a.shape
-    out = np.zeros((states, n, words), np.uint64)
-    flat = out.reshape(states, n * words)
-    for s in range(states):
-        line = flat[s]
-        for i in range(m):
-            to, shift = i >> 6, np.uint64(i & 63)
-            if words == 1 and a.shape[2] == 1:
-                row = a[s, i, 0]
-                for j in range(line.size):
-                    line[j] |= ((row >> np.uint64(j)) & ONE) << shift
-                continue
-            for w in range(a.shape[2]):
-                word = a[s, i, w]
-                for j in range(w * 64, min(n, w * 64 + 64)):
-                    out[s, j, to] |= ((word >> np.uint64(j & 63)) & ONE) << shift
-    return out
-
-
-@kernel
-def permute(a: Bits, offset: NDArray[np.int64], step: int, shape: tuple[int, int, int]) -> Bits:
-    """Arguments in another order: bit b of row r becomes tuple number offset[r] + b * step of the result.
-
-    shape: rows, words, and bits per row of the result.
+    to, a, b, c: places in the arena; x, y, z: sizes; static: needed for the first tile only.
     """
-    rows, words, n = shape
-    out = np.zeros((a.shape[0], rows, words), np.uint64)
-    for s in range(a.shape[0]):
-        for r in range(a.shape[1]):
-            for w in range(a.shape[2]):
-                word = a[s, r, w]
-                bit = w * 64
-                while word != ZERO:
-                    if word & ONE:
-                        to = offset[r] + bit * step
-                        row = to // n
-                        left = to - row * n
-                        out[s, row, left >> 6] |= ONE << np.uint64(left & 63)
-                    word >>= ONE
-                    bit += 1
-    return out
+
+    NOT = 0  # to = c and not a
+    AND = 1  # to = a and b
+    OUTER = 2  # to(x, y) = a(x) and b(y)
+    MOVE = 3  # to(i) = a(pool[extra + i])
+    CLOSE = 4  # to = transitive closure of a over x entities
+    SOME = 5  # to(x, z) = for some y, a(x, y) and b(y, z)
+    EVERY = 6  # to(x) = c(x), and a(x, y) implies b(x, y) for all y; extra is 0 where b does not depend on x
+    SAME = 7  # to(x) = c(x), and a(x, y) = b(x, y) for all y
+    COUNT = 8  # to = the number of x tuples in a and b, as binary digits
+    AGGREGATE = 9  # row extra of the aggregates = max, min, mean over scope a of the x functions from row y
+    BIT = 10  # column extra = a
+    NUMBER = 11  # column extra = the number a of x digits
+    BIT_WITHIN = 12  # column extra = a, missing where b is false
+    SHARE = 13  # column extra = number a / number b, of x digits, missing where b is 0
+    REAL = 14  # column extra = aggregate number `more`, missing where it is NaN
+    PRINT = 15  # fingerprint extra = that of x tuples of a within c
 
 
 @kernel
-def close(a: Bits) -> Bits:
-    """Transitive closure by Warshall's algorithm, a whole row of bits at a time."""
-    out = a.copy()
-    n, words = a.shape[1], a.shape[2]
-    flat = out.reshape(a.shape[0], n * words)
-    for s in range(a.shape[0]):
-        line = flat[s]
-        for k in range(n):
-            at, shift = k >> 6, np.uint64(k & 63)
-            if words == 1:
-                row = line[k]
-                for i in range(line.size):
-                    line[i] |= row & (ZERO - ((line[i] >> shift) & ONE))
-            else:
-                for i in range(n):
-                    if (out[s, i, at] >> shift) & ONE:
-                        for w in range(words):
-                            out[s, i, w] |= out[s, k, w]
-    return out
+def pack(table: NDArray[np.uint8], at: Code, first: int, count: int, out: Bits) -> None:
+    """Zeros and ones [S or 1, N] of `count` states into the bits of states from `first` on; tuple i goes to at[i]."""
+    n = table.shape[1]
+    line = np.zeros(n, np.uint64)
+    for s in range(count):
+        state = first + s
+        row = table[s % table.shape[0]]
+        bit = np.uint64(state & 63)
+        for i in range(n):
+            line[i] |= np.uint64(row[i]) << bit
+        if (state & 63) == 63 or s == count - 1:
+            tile, w = state // STATES, (state // 64) % TILE
+            for i in range(n):
+                out[tile, at[i], w] |= line[i]
+                line[i] = ZERO
 
 
 @kernel
-def compose(a: Bits, b: Bits, n: int, inner: int) -> Bits:
-    """{(x.., z..) : for some y, a(x.., y) and b(y, z..)}, with n values of y; b has `inner` rows for each of them."""
-    states = max(a.shape[0], b.shape[0])
-    words = b.shape[2]
-    out = np.zeros((states, a.shape[1] * inner, words), np.uint64)
-    flat, wide = a.reshape(a.shape[0], a.shape[1] * a.shape[2]), out.reshape(states, a.shape[1] * inner * words)
-    for s in range(states):
-        x, z, to = a[s % a.shape[0]], b[s % b.shape[0]], out[s]
-        for y in range(n):
-            at, shift = y >> 6, np.uint64(y & 63)
-            if inner == 1 and words == 1 and a.shape[2] == 1:
-                row, line, target = z[y, 0], flat[s % a.shape[0]], wide[s]
-                for r in range(line.size):
-                    target[r] |= row & (ZERO - ((line[r] >> shift) & ONE))
-            else:
-                for r in range(a.shape[1]):
-                    if (x[r, at] >> shift) & ONE:
-                        for q in range(inner):
-                            for w in range(words):
-                                to[r * inner + q, w] |= z[y * inner + q, w]
-    return out
+def _outer(m: Bits, to: int, a: int, b: int, x: int, y: int) -> None:
+    for i in range(x):
+        for j in range(y):
+            for w in range(TILE):
+                m[to + i * y + j, w] = m[a + i, w] & m[b + j, w]
 
 
 @kernel
-def restrict(role: Bits, filler: Bits, every: bool, shape: tuple[int, int, int]) -> Bits:
-    """{(x..) : some (every) y with role(x.., y) is in the filler}; shape: the result's rows, words, bits per row."""
-    states = max(role.shape[0], filler.shape[0])
-    rows, words, last = shape
-    out = np.empty((states, rows, words), np.uint64)
-    flip = ALL if every else ZERO
-    same_role, same_filler = role.shape[0] == 1, filler.shape[0] == 1
-    flat = role.reshape(role.shape[0], role.shape[1] * role.shape[2])
-    for s in range(states):
-        at, of = 0 if same_role else s, 0 if same_filler else s
-        for r in range(rows):
-            for word in range(words):
-                first = r * last + word * 64
-                length = min(64, last - word * 64)
-                bits = ZERO
-                if role.shape[2] == 1:
-                    wanted = filler[of, 0, 0] ^ flip
-                    found_in = flat[at, first : first + length]
-                    for j in range(found_in.size):
-                        bits |= np.uint64((found_in[j] & wanted) != ZERO) << np.uint64(j)
-                else:
-                    for j in range(length):
-                        found = ZERO
-                        for w in range(role.shape[2]):
-                            found |= role[at, first + j, w] & (filler[of, 0, w] ^ flip)
-                        bits |= np.uint64(found != ZERO) << np.uint64(j)
-                if every:
-                    bits ^= ALL if length == 64 else (ONE << np.uint64(length)) - ONE
-                out[s, r, word] = bits
-    return out
+def _add(m: Bits, to: int, b: int, n: int, v0: np.uint64, v1: np.uint64, v2: np.uint64, v3: np.uint64) -> None:
+    """to(j) |= v and b(j) for n tuples."""
+    for j in range(n):
+        x, y = m[to + j], m[b + j]
+        t0, t1 = x[0] | (v0 & y[0]), x[1] | (v1 & y[1])
+        t2, t3 = x[2] | (v2 & y[2]), x[3] | (v3 & y[3])
+        x[0], x[1], x[2], x[3] = t0, t1, t2, t3
 
 
 @kernel
-def agree(a: Bits, b: Bits, same: bool, shape: tuple[int, int, int]) -> Bits:
-    """{(x..) : the rows of a and b at x are equal (a's is included in b's)}; shape as above."""
-    states = max(a.shape[0], b.shape[0])
-    rows, words, last = shape
-    out = np.zeros((states, rows, words), np.uint64)
+def _close(m: Bits, to: int, a: int, n: int) -> None:
+    """Warshall's algorithm; a link that no state of the tile has is passed over."""
+    m[to : to + n * n] = m[a : a + n * n]
+    for k in range(n):
+        for i in range(n):
+            v = m[to + i * n + k]
+            if v[0] | v[1] | v[2] | v[3] != ZERO:
+                _add(m, to + i * n, to + k * n, n, v[0], v[1], v[2], v[3])
+
+
+@kernel
+def _some(m: Bits, to: int, a: int, b: int, x: int, y: int, z: int) -> None:
+    if z == 1:
+        for i in range(x):
+            t0 = t1 = t2 = t3 = ZERO
+            role, filler = m[a + i * y : a + i * y + y], m[b : b + y]
+            for j in range(y):
+                t0 |= role[j, 0] & filler[j, 0]
+                t1 |= role[j, 1] & filler[j, 1]
+                t2 |= role[j, 2] & filler[j, 2]
+                t3 |= role[j, 3] & filler[j, 3]
+            m[to + i, 0], m[to + i, 1], m[to + i, 2], m[to + i, 3] = t0, t1, t2, t3
+        return
+    m[to : to + x * z] = ZERO
+    for i in range(x):
+        for j in range(y):
+            v = m[a + i * y + j]
+            if v[0] | v[1] | v[2] | v[3] != ZERO:
+                _add(m, to + i * z, b + j * z, z, v[0], v[1], v[2], v[3])
+
+
+@kernel
+def _every(m: Bits, to: int, a: int, b: int, c: int, x: int, y: int, step: int, same: bool) -> None:
+    """Equality or inclusion of the rows of a and b; step: how far b moves from row to row."""
     both = ALL if same else ZERO
-    for s in range(states):
-        x, y = a[s % a.shape[0]], b[s % b.shape[0]]
-        for r in range(rows):
-            for j in range(last):
-                found = ZERO
-                for w in range(a.shape[2]):
-                    left, right = x[r * last + j, w], y[r * last + j, w]
-                    found |= (left & ~right) | (right & ~left & both)
-                out[s, r, j >> 6] |= np.uint64(found == ZERO) << np.uint64(j & 63)
-    return out
+    for i in range(x):
+        role, filler, inside = m[a + i * y : a + i * y + y], m[b + i * step : b + i * step + y], m[c + i]
+        t0, t1, t2, t3 = inside[0], inside[1], inside[2], inside[3]
+        for j in range(y):
+            t0 &= ~(role[j, 0] ^ filler[j, 0]) | (filler[j, 0] & ~both)
+            t1 &= ~(role[j, 1] ^ filler[j, 1]) | (filler[j, 1] & ~both)
+            t2 &= ~(role[j, 2] ^ filler[j, 2]) | (filler[j, 2] & ~both)
+            t3 &= ~(role[j, 3] ^ filler[j, 3]) | (filler[j, 3] & ~both)
+        m[to + i, 0], m[to + i, 1], m[to + i, 2], m[to + i, 3] = t0, t1, t2, t3
 
 
 @kernel
-def count(a: Bits) -> Floats:
-    """How many tuples are in a relation, state by state."""
-    states, rows, words = a.shape
-    flat = a.reshape(states, rows * words)
-    out = np.empty(states, np.float64)
-    if rows * words == 1:
-        line = a.reshape(states)
+def _sum(a: np.uint64, b: np.uint64, c: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """A full adder for 64 states: sum and carry."""
+    half = a ^ b
+    return half ^ c, (a & b) | (half & c)
+
+
+@kernel
+def _count(m: Bits, to: int, a: int, b: int, n: int, digits: int) -> None:
+    """How many of n tuples are in a and b: digit d of the count of each state in tuple to + d. Eight at a time."""
+    eight = np.zeros(8, np.uint64)
+    for w in range(TILE):
+        for d in range(digits):
+            m[to + d, w] = ZERO
+        ones = twos = fours = ZERO
+        for i in range(0, n, 8):
+            last = min(8, n - i)
+            for k in range(8):
+                eight[k] = m[a + i + k, w] & m[b + i + k, w] if k < last else ZERO
+            ones, t1 = _sum(ones, eight[0], eight[1])
+            ones, t2 = _sum(ones, eight[2], eight[3])
+            twos, f1 = _sum(twos, t1, t2)
+            ones, t1 = _sum(ones, eight[4], eight[5])
+            ones, t2 = _sum(ones, eight[6], eight[7])
+            twos, f2 = _sum(twos, t1, t2)
+            fours, carry = _sum(fours, f1, f2)
+            for d in range(3, digits):
+                have = m[to + d, w]
+                m[to + d, w] = have ^ carry
+                carry &= have
+        if digits > 0:
+            m[to, w] = ones
+        if digits > 1:
+            m[to + 1, w] = twos
+        if digits > 2:
+            m[to + 2, w] = fours
+
+
+@kernel
+def _number(m: Bits, a: int, w: int, digits: int, out: NDArray[np.int64]) -> None:
+    """The numbers of 64 states from their binary digits."""
+    for s in range(64):
+        out[s] = 0
+    for d in range(digits):
+        word, shift = m[a + d, w], np.uint64(d)
+        for s in range(64):
+            out[s] |= np.int64(((word >> np.uint64(s)) & ONE) << shift)
+
+
+@kernel
+def _aggregate(m: Bits, scope: int, values: Floats, first: int, out: Floats) -> None:
+    """max, min, mean [3, STATES] of the numbers in the scope, NaN where there are none. NaN is no number."""
+    states = min(STATES, values.shape[1] - first)
+    number = np.zeros(STATES, np.int64)
+    out[0, :], out[1, :], out[2, :] = -np.inf, np.inf, 0.0
+    for i in range(values.shape[0]):
         for s in range(states):
-            out[s] = np.int64(_ones(line[s]))
-        return out
+            value = values[i, first + s]
+            if (m[scope + i, s >> 6] >> np.uint64(s & 63)) & ONE and value == value:
+                number[s] += 1
+                out[0, s] = max(out[0, s], value)
+                out[1, s] = min(out[1, s], value)
+                out[2, s] += value
     for s in range(states):
-        total = ZERO
-        for i in range(rows * words):
-            total += _ones(flat[s, i])
-        out[s] = total
-    return out
+        if number[s] == 0:
+            out[0, s] = out[1, s] = out[2, s] = np.nan
+        else:
+            out[2, s] /= number[s]
 
 
 @kernel
-def count_within(a: Bits, b: Bits) -> Floats:
-    """How many tuples are in both relations, without making their intersection."""
-    states = max(a.shape[0], b.shape[0])
-    size = a.shape[1] * a.shape[2]
-    left, right = a.reshape(a.shape[0], size), b.reshape(b.shape[0], size)
-    out = np.empty(states, np.float64)
-    for s in range(states):
-        x, y = left[s % a.shape[0]], right[s % b.shape[0]]
-        total = ZERO
-        for i in range(size):
-            total += _ones(x[i] & y[i])
-        out[s] = total
-    return out
+def _bits(m: Bits, a: int, first: int, out: Floats) -> None:
+    """One bit per state as 0.0 or 1.0."""
+    for w in range(TILE):
+        word = m[a, w]
+        line = out[first + 64 * w : first + 64 * w + 64]
+        for s in range(line.size):
+            line[s] = np.float64(np.int32((word >> np.uint64(s)) & ONE))
 
 
 @kernel
-def aggregate(values: NDArray[np.float64], scope: Bits) -> Floats:
-    """max, min and mean (rows 0, 1, 2) of the numbers in the scope; NaN where there are none. NaN is no number."""
-    states = max(values.shape[0], scope.shape[0])
-    out = np.full((3, states), np.nan)
-    for s in range(states):
-        x, y = values[s % values.shape[0]], scope[s % scope.shape[0]]
-        number, total, most, least = 0, 0.0, -np.inf, np.inf
-        for r in range(x.shape[0]):
-            for i in range(x.shape[1]):
-                value = x[r, i]
-                if (y[r, i >> 6] >> np.uint64(i & 63)) & ONE and value == value:
-                    number += 1
-                    total += value
-                    most = max(most, value)
-                    least = min(least, value)
-        if number > 0:
-            out[0, s], out[1, s], out[2, s] = most, least, total / number
-    return out
+def _numbers(m: Bits, a: int, digits: int, first: int, out: Floats) -> None:
+    number = np.empty(64, np.int64)
+    for w in range(TILE):
+        line = out[first + 64 * w : first + 64 * w + 64]
+        if line.size > 0:
+            _number(m, a, w, digits, number)
+            for s in range(line.size):
+                line[s] = np.float64(np.int32(number[s]))
+
+
+@kernel
+def _shares(m: Bits, a: int, b: int, digits: int, first: int, out: Floats, missing: NDArray[np.bool_]) -> None:
+    hits, total = np.empty(64, np.int64), np.empty(64, np.int64)
+    for w in range(TILE):
+        _number(m, a, w, digits, hits)
+        _number(m, b, w, digits, total)
+        for s in range(min(64, out.size - first - 64 * w)):
+            none = total[s] == 0
+            missing[first + 64 * w + s] = none
+            out[first + 64 * w + s] = 0.0 if none else hits[s] / total[s]
+
+
+@kernel
+def _term(m: Bits, one: Code, pool: Code) -> None:
+    """One instruction that makes a relation."""
+    op, to, a, b, c, x, y, z, extra = one[0], one[1], one[2], one[3], one[4], one[5], one[6], one[7], one[8]
+    if op == Op.SOME:
+        _some(m, to, a, b, x, y, z)
+    elif op == Op.EVERY:
+        _every(m, to, a, b, c, x, y, y if extra else 0, False)
+    elif op == Op.AND:
+        left, right, made = m[a : a + x], m[b : b + x], m[to : to + x]
+        for i in range(x):
+            for w in range(TILE):
+                made[i, w] = left[i, w] & right[i, w]
+    elif op == Op.NOT:
+        left, right, made = m[a : a + x], m[c : c + x], m[to : to + x]
+        for i in range(x):
+            for w in range(TILE):
+                made[i, w] = right[i, w] & ~left[i, w]
+    elif op == Op.COUNT:
+        _count(m, to, a, b, x, y)
+    elif op == Op.MOVE:
+        for i in range(x):
+            m[to + i] = m[a + pool[extra + i]]
+    elif op == Op.CLOSE:
+        _close(m, to, a, x)
+    elif op == Op.SAME:
+        _every(m, to, a, b, c, x, y, y, True)
+    elif op == Op.OUTER:
+        _outer(m, to, a, b, x, y)
+
+
+@kernel
+def _column(m: Bits, one: Code, first: int, reals: Floats, values: Floats, missing: NDArray[np.bool_]) -> None:
+    """One instruction that writes a column of results for the states from `first` on."""
+    op, a, b, x = one[0], one[2], one[3], one[5]
+    out, none = values[one[8]], missing[one[8]]
+    states = min(STATES, out.size - first)
+    if op == Op.NUMBER:
+        _numbers(m, a, x, first, out)
+    elif op == Op.BIT:
+        _bits(m, a, first, out)
+    elif op == Op.BIT_WITHIN:
+        _bits(m, a, first, out)
+        for s in range(states):
+            if not (m[b, s >> 6] >> np.uint64(s & 63)) & ONE:
+                out[first + s], none[first + s] = 0.0, True
+    elif op == Op.SHARE:
+        _shares(m, a, b, x, first, out, none)
+    elif op == Op.REAL:
+        for s in range(states):
+            value = reals[one[9] // 3, one[9] % 3, s]
+            none[first + s] = value != value
+            out[first + s] = value if value == value else 0.0
+
+
+@kernel
+def _print(m: Bits, a: int, c: int, n: int, states: int, out: Bits) -> None:
+    """Mix a relation into out[0:2]; out[2] is set if it is not empty, out[3] if it is not all of c."""
+    one, two = out[0], out[1]
+    for w in range(min(TILE, (states + 63) // 64)):
+        left = states - 64 * w
+        valid = ALL if left >= 64 else (ONE << np.uint64(left)) - ONE
+        for i in range(n):
+            word = m[a + i, w] & valid
+            one = (one ^ word) * np.uint64(0x9E3779B97F4A7C15)
+            one ^= one >> np.uint64(29)
+            two = (two + word) * np.uint64(0xC2B2AE3D27D4EB4F)
+            two ^= two >> np.uint64(31)
+            out[2] |= word
+            out[3] |= (m[c + i, w] & valid) ^ word
+    out[0], out[1] = one, two
+
+
+@kernel
+def run(
+    code: Code,
+    inputs: Bits,
+    pool: Code,
+    m: Bits,
+    functions: Floats,
+    values: Floats,
+    missing: NDArray[np.bool_],
+    prints: Bits,
+    states: int,
+) -> None:
+    """Evaluate a program: inputs [tiles, N, TILE] are the first N tuples of the arena m; one column [S] per result,
+    one row [4] per fingerprint.
+
+    What does not depend on the state is evaluated in the first tile only.
+    """
+    aggregates = 0
+    for i in range(code.shape[0]):
+        if code[i, 0] == Op.AGGREGATE:
+            aggregates += 1
+    reals = np.empty((aggregates, 3, STATES), np.float64)
+    for tile in range(inputs.shape[0]):
+        m[: inputs.shape[1]] = inputs[tile]
+        first = tile * STATES
+        for i in range(code.shape[0]):
+            one = code[i]
+            if one[0] == Op.PRINT:
+                _print(m, one[2], one[4], one[5], states - first, prints[one[8]])
+            elif one[0] >= Op.BIT:
+                _column(m, one, first, reals, values, missing)
+            elif one[0] == Op.AGGREGATE:
+                _aggregate(m, one[2], functions[one[6] : one[6] + one[5]], first, reals[one[8]])
+            elif tile == 0 or one[10] == 0:
+                _term(m, one, pool)

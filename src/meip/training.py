@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.concepts.columns import GraphColumns
+from meip.concepts.columns import GraphColumns, Programs
 from meip.concepts.language import Concept
 from meip.demonstrations import Demonstration, Plan, replay
 from meip.domain import Domain
@@ -100,7 +100,8 @@ class TrainingSet:
             case.shown.append(shown)
         for case in self.cases:
             case.horizon = _case_horizon(self.graphs[case.graph], case)
-        self._tracked = [GraphColumns(graph, everything=False) for graph in self.graphs]
+        programs = Programs(self.domain)
+        self._tracked = [GraphColumns(graph, everything=False, programs=programs) for graph in self.graphs]
         for case, shown in self.shown:
             self._tracked[case.graph].rows(np.array(shown.states, np.int64))
 

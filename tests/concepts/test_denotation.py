@@ -27,7 +27,8 @@ from meip.concepts.language import (
     Quantified,
     Restriction,
 )
-from meip.domain import Domain, FactBlock, Facts, predicate, stack_facts
+from meip.concepts.program import Program
+from meip.domain import Domain, FactBlock, Facts, function, predicate, stack_facts
 from meip.errors import ConceptError, DomainError
 from meip.worlds.ritual import Ritual
 
@@ -91,6 +92,69 @@ def test_columns_equal_a_naive_interpreter_on_blocks_of_all_sizes(seed: int) -> 
     sizes = [{"a": int(rng.integers(0, 5)), "b": int(rng.integers(0, 4))} for _ in range(3)]
     facts, blocks = batch(rng, sizes, 2)
     check(facts, blocks, [random_concept(chance, depth=2) for _ in range(6)])
+
+
+@LAW
+@given(SEEDS)
+def test_columns_equal_a_naive_interpreter_where_every_state_has_its_own_entities(seed: int) -> None:
+    rng, chance = np.random.default_rng(seed), random.Random(seed)
+    facts = [random_facts(rng, {"a": int(rng.integers(0, 6)), "b": int(rng.integers(0, 4))}) for _ in range(12)]
+    check(facts, stack_facts(DOMAIN, facts), [random_concept(chance, depth=2) for _ in range(6)])
+
+
+def test_states_of_many_sizes_are_evaluated_in_few_batches_without_changing_a_value() -> None:
+    rng, chance = np.random.default_rng(8), random.Random(8)
+    facts = [random_facts(rng, {"a": int(rng.integers(0, 9)), "b": int(rng.integers(0, 9))}) for _ in range(600)]
+    blocks = stack_facts(DOMAIN, facts)
+    concepts = [random_concept(chance, depth=3, initial=False) for _ in range(40)]
+    together = Denotation(DOMAIN, blocks)
+    assert len(together._batches) < 5 < len(blocks)
+    values, missing = together.matrix(concepts)
+    for block in blocks:
+        alone = FactBlock(np.arange(len(block.states)), block.counts, block.tables)
+        expected, absent = Denotation(DOMAIN, [alone]).matrix(concepts)
+        np.testing.assert_allclose(values[block.states], expected, rtol=1e-12)
+        np.testing.assert_array_equal(missing[block.states], absent)
+
+
+def test_more_states_than_fit_in_one_tile_are_evaluated_like_each_alone() -> None:
+    rng, chance = np.random.default_rng(9), random.Random(9)
+    _, (block,) = batch(rng, [{"a": 5, "b": 3}], 600)
+    concepts = [random_concept(chance, depth=3, initial=False) for _ in range(60)]
+    at = np.argsort(block.states)
+    tables = {n: t if len(t) == 1 else t[at] for n, t in block.tables.items()}
+    program = Program(DOMAIN, concepts)
+    values, missing = Denotation(DOMAIN, [FactBlock(np.arange(600), block.counts, tables)]).matrix(program)
+    for s in (0, 63, 64, 255, 256, 511, 512, 599):
+        alone = {n: t if len(t) == 1 else t[s : s + 1] for n, t in tables.items()}
+        expected, absent = Denotation(DOMAIN, [FactBlock(np.arange(1), block.counts, alone)]).matrix(program)
+        assert values[s].tolist() == pytest.approx(expected[0].tolist())
+        assert missing[s].tolist() == absent[0].tolist()
+
+
+@LAW
+@given(SEEDS)
+def test_fingerprints_agree_just_where_relations_do(seed: int) -> None:
+    rng, chance = np.random.default_rng(seed), random.Random(seed)
+    sizes = [{"a": int(rng.integers(1, 4)), "b": int(rng.integers(1, 3))} for _ in range(3)]
+    _, blocks = batch(rng, sizes, 2)
+    denotation = Denotation(DOMAIN, blocks)
+    terms = [random_term(chance, classes, 2) for classes in (("a",), ("a",), ("a", "a"), ("a", "b")) for _ in range(4)]
+    classes = [Naive(random_facts(rng, sizes[0])).classes(t) for t in terms]
+    shapes = [[(len(b.states), *(b.counts[c] for c in own)) for b in blocks] for own in classes]
+    dense = [
+        [np.broadcast_to(t, shape) for t, shape in zip(denotation.relation(term), own, strict=True)]
+        for term, own in zip(terms, shapes, strict=True)
+    ]
+    prints = denotation.fingerprints(terms)
+    assert prints == Denotation(DOMAIN, blocks, budget=0).fingerprints(terms)
+    for i, one in enumerate(dense):
+        trivial = all(t.all() for t in one) or not any(t.any() for t in one)
+        assert (prints[i] is None) == trivial
+        for j, other in enumerate(dense):
+            if prints[i] is not None and classes[i] == classes[j]:
+                same = all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+                assert (prints[i] == prints[j]) == same
 
 
 @pytest.mark.parametrize("n", [64, 65, 130])
@@ -208,6 +272,22 @@ def test_an_empty_scope_makes_all_true_some_false_count_zero_and_aggregates_miss
         assert column.missing is not None and column.missing.all()
         more = denotation.column(Composite("+", (Constant(1), Aggregated("mean", value, empty))))
         assert more.missing is not None and more.missing.all() and more.values.tolist() == [0, 0]
+
+
+def test_functions_take_their_arguments_in_another_order() -> None:
+    domain = Domain("three", ("v",), (function("d", "v", "v", "v"), predicate("e", "v", "v", "v")))
+    rng = np.random.default_rng(12)
+    d, e = rng.random((2, 3, 3, 3)), rng.random((2, 3, 3, 3)) < 0.5
+    denotation = Denotation(domain, [FactBlock(np.arange(2), {"v": 3}, {"d": d, "e": e})])
+    for order in ((2, 0, 1), (1, 2, 0), (0, 2, 1)):
+        moved = Permutation(Primitive("d"), order)
+        axes = (0, *(i + 1 for i in order))
+        np.testing.assert_array_equal(denotation.relation(moved)[0], d.transpose(axes))
+        np.testing.assert_array_equal(denotation.relation(Permutation(Primitive("e"), order))[0], e.transpose(axes))
+        found = denotation.column(Aggregated("max", moved, Primitive("e"))).values
+        assert found.tolist() == [d.transpose(axes)[s][e[s]].max() for s in range(2)]
+        twice = Permutation(moved, (2, 0, 1))
+        np.testing.assert_array_equal(denotation.relation(twice)[0], d.transpose(axes).transpose(0, 3, 1, 2))
 
 
 def test_initial_needs_to_be_told_where_problems_start() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 __all__ = ["Comparison", "compare"]
 
 REPEATS = 7
+TURN = 0.2  # seconds
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,24 @@ def compare(
     repeats: int = REPEATS,
     target: float | None = None,
 ) -> Comparison:
-    """Time both in turn, so that a busy machine slows both down; ours runs once before, to compile."""
+    """Time both in turn, so that a busy machine slows both down; ours runs once before, to compile.
+
+    Where ours is quick it runs several times in each turn: one short run either meets the other load or does not.
+    """
     ours()
+    calls = max(1, round(TURN / max(_seconds(ours), TURN / 1000)))
     mine, others = [], []
     for _ in range(repeats):
-        mine.append(_seconds(ours))
+        mine.append(_seconds(lambda: _repeat(ours, calls)) / calls)
         if theirs is not None:
             others.append(_seconds(theirs))
     middle = statistics.median(others) if others else None
     return Comparison(work, peer, statistics.median(mine), middle, repeats, target)
+
+
+def _repeat(work: Callable[[], object], calls: int) -> None:
+    for _ in range(calls):
+        work()
 
 
 def _seconds(work: Callable[[], object]) -> float:

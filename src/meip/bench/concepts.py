@@ -2,6 +2,7 @@
 
 Both sides start from the same raw states (which block each block stands on), build their own representation of every
 state, and evaluate the same features: count and emptiness of the same relations. The values are compared before timing.
+Features are made before (DLPlan's elements, our program), states are encoded within.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from meip.concepts.language import (
     Restriction,
     Term,
 )
+from meip.concepts.program import Program
 from meip.domain import Domain, EntityClass, FactBlock, predicate
 
 __all__ = ["blocksworld_features", "encode", "facts", "random_towers", "run"]
@@ -204,8 +206,10 @@ def run(
     concepts = blocksworld_features(features)
     below, goal = random_towers(states, blocks, seed=1), random_towers(1, blocks, seed=2)[0]
 
+    program = Program(DOMAIN, concepts)
+
     def ours() -> NDArray[np.float64]:
-        return Denotation(DOMAIN, [facts(below, goal)]).matrix(concepts)[0]
+        return Denotation(DOMAIN, [facts(below, goal)]).matrix(program)[0]
 
     other = _peer(concepts, goal) if peers else None
     if other is not None:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from meip.concepts.kernels import ALL, STATES, TILE, Bits, pack, run
 from meip.concepts.language import Aggregated, Term
-from meip.concepts.program import Bound, Classes, Input, Program
+from meip.concepts.program import Program
+from meip.concepts.sizes import Bound, Classes, Input
 from meip.domain import Domain, FactBlock
 from meip.errors import DomainError
 
@@ -30,8 +31,11 @@ def batches(domain: Domain, blocks: Sequence[FactBlock]) -> list[Batch]:
 
     A few states cost as much as 256, so a block joins the one before unless that is full and at least twice as large.
     """
+    if len(blocks) == 1:
+        return [Batch(domain, blocks)]
     found: list[list[FactBlock]] = []
-    states, size = 0, (0,)
+    states = 0
+    size: tuple[int, ...] = ()
     names = [c.name for c in domain.classes]
     for block in sorted(blocks, key=lambda b: _rank(b, names), reverse=True):
         own = tuple([int(block.counts.get(n, 0)).bit_length() for n in names])
@@ -56,18 +60,25 @@ class Batch:
         self.blocks = blocks
         self.positions = blocks[0].states if len(blocks) == 1 else np.concatenate([b.states for b in blocks])
         self.states = len(self.positions)
-        names = [c.name for c in domain.classes]
-        self.counts = {n: max([int(b.counts[n]) for b in blocks]) for n in names if all([n in b.counts for b in blocks])}
+        if len(blocks) == 1:
+            self.counts = {c.name: int(blocks[0].counts[c.name]) for c in domain.classes if c.name in blocks[0].counts}
+        else:
+            names = [c.name for c in domain.classes if all(c.name in b.counts for b in blocks)]
+            self.counts = {n: max([int(b.counts[n]) for b in blocks]) for n in names}
         self._packed: dict[Input, tuple[Bits, bool]] = {}
+        self._places: dict[tuple[int, ...], NDArray[np.int64]] = {}
         self._functions: dict[tuple[str, tuple[int, ...]], Floats] = {}
+        self._bound: tuple[Program, Bound] | None = None
 
     def bind(self, program: Program) -> Bound:
         """The program with the sizes of this batch."""
-        packed = [self._input(i) for i in program.inputs]
-        return program.bind(self.counts, tuple([static for _, static in packed]))
+        if self._bound is None or self._bound[0] is not program:
+            static = tuple([self._input(i)[1] for i in program.inputs])
+            self._bound = program, program.bind(self.counts, static)
+        return self._bound[1]
 
     def run(self, program: Program, values: Floats, missing: Mask, prints: Bits) -> Bits:
-        """Write the columns [S] of the program's atomic concepts and the fingerprints of its terms; returns the arena."""
+        """Write the columns [S] of atomic concepts and the fingerprints of terms; returns the arena."""
         bound = self.bind(program)
         tiles = -(-self.states // STATES)
         inputs = np.empty((tiles, bound.inputs, TILE), np.uint64)
@@ -90,32 +101,39 @@ class Batch:
 
     def _input(self, one: Input) -> tuple[Bits, bool]:
         """Bits [tiles, N, TILE], or [1, N, TILE] and True where all states agree."""
-        if one not in self._packed:
-            self._packed[one] = self._pack(one)
-        return self._packed[one]
+        found = self._packed.get(one)
+        if found is None:
+            found = self._packed[one] = self._there(one) if one.name is None else self._predicate(one.name, one.classes)
+        return found
 
-    def _pack(self, one: Input) -> tuple[Bits, bool]:
+    def _there(self, one: Input) -> tuple[Bits, bool]:
+        """Which tuples there are in each state."""
         shape = self.shape(one.classes)
-        tables = [self._table(one, block) for block in self.blocks]
-        n = prod(shape)
+        shapes = [self.shape(one.classes, block) for block in self.blocks]
+        if all(own == shape for own in shapes):
+            return np.full((1, prod(shape), TILE), ALL), True
+        return self._pack(shape, [np.ones((1, *own), np.bool_) for own in shapes]), False
+
+    def _predicate(self, name: str, classes: Classes) -> tuple[Bits, bool]:
+        shape = self.shape(classes)
+        tables = [self._fluent(name, self.shape(classes, block), block) for block in self.blocks]
         if len(tables) == 1 and len(tables[0]) == 1:
-            return np.repeat(np.where(tables[0].reshape(1, n, 1), ALL, np.uint64(0)), TILE, axis=2), True
-        out = np.zeros((-(-self.states // STATES), n, TILE), np.uint64)
+            return np.repeat(np.where(tables[0].reshape(1, -1, 1), ALL, np.uint64(0)), TILE, axis=2), True
+        return self._pack(shape, tables), False
+
+    def _pack(self, shape: tuple[int, ...], tables: Sequence[NDArray[Any]]) -> Bits:
+        """Tables of the blocks [S or 1, n1, ..], no larger than the shape, as bits [tiles, N, TILE]."""
+        if shape not in self._places:
+            self._places[shape] = np.arange(prod(shape)).reshape(shape)
+        places = self._places[shape]
+        out = np.zeros((-(-self.states // STATES), places.size, TILE), np.uint64)
         first = 0
-        places = np.arange(n).reshape(shape)
         for block, table in zip(self.blocks, tables, strict=True):
             at = places if table.shape[1:] == shape else places[tuple([slice(k) for k in table.shape[1:]])]
             flat = np.ascontiguousarray(table, np.bool_).reshape(len(table), at.size)
-            pack(flat.view(np.uint8), np.ascontiguousarray(at).reshape(-1), first, len(block.states), out)
+            pack(flat.view(np.uint8), at.reshape(-1), first, len(block.states), out)
             first += len(block.states)
-        return out, False
-
-    def _table(self, one: Input, block: FactBlock) -> NDArray[Any]:
-        """The table of a fluent in a block; without a name, of what there is."""
-        shape = self.shape(one.classes, block)
-        if one.name is None:
-            return np.ones((1, *shape), np.bool_)
-        return self._fluent(one.name, shape, block)
+        return out
 
     def _fluent(self, name: str, shape: tuple[int, ...], block: FactBlock) -> NDArray[Any]:
         try:
@@ -162,7 +180,7 @@ def dense(domain: Domain, block: FactBlock, term: Term) -> NDArray[Any]:
         return table.transpose(0, *[i + 1 for i in order])
     program = Program(domain, terms=[term])
     shape = whole.shape(program.classes(term))
-    states = 1 if all([whole._input(i)[1] for i in program.inputs]) else len(block.states)
+    states = 1 if all(whole._input(i)[1] for i in program.inputs) else len(block.states)
     found = np.empty((states, prod(shape)), np.bool_)
     for first in range(0, states, STATES):
         part = slice(first, min(first + STATES, states))

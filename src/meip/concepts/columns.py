@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,9 +10,11 @@ from numpy.typing import NDArray
 
 from meip.concepts.denotation import Denotation
 from meip.concepts.language import Concept
+from meip.concepts.program import Program
+from meip.domain import Domain
 from meip.graph import StateGraph
 
-__all__ = ["GraphColumns"]
+__all__ = ["GraphColumns", "Programs"]
 
 Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -20,16 +23,18 @@ Mask = NDArray[np.bool_]
 class GraphColumns:
     """Columns of concepts over states of a graph: all that it has seen, or only those that are tracked.
 
-    A concept that looks at the initial state (``initial[C]``) refers to the graph's first initial state.
+    A concept that looks at the initial state (``initial[C]``) refers to the graph's first initial state. Graphs of one
+    domain may share `programs`.
     """
 
-    def __init__(self, graph: StateGraph, *, everything: bool = True) -> None:
+    def __init__(self, graph: StateGraph, *, everything: bool = True, programs: Programs | None = None) -> None:
         self.graph = graph
         self._tracked: list[int] | None = None if everything else []
         self._row = np.zeros(0, np.int64)  # state number -> row; -1: not tracked
         self._columns: dict[Concept, tuple[Values, Mask]] = {}  # with room to grow
         self._known: dict[Concept, int] = {}  # how many rows of a column are filled
-        self._denotation_of: tuple[int, int, Denotation] | None = None  # first row, last, evaluator
+        self._denotation_of: tuple[tuple[int, int, bool], Denotation] | None = None  # (first row, last, ..), evaluator
+        self._programs = programs or Programs(graph.world.domain)
 
     def __len__(self) -> int:
         return len(self.graph) if self._tracked is None else len(self._tracked)
@@ -64,8 +69,9 @@ class GraphColumns:
 
     def tail(self, concepts: Sequence[Concept], known: int) -> tuple[Values, Mask]:
         """The same for the rows from `known` on, without keeping them."""
-        values, missing = self._denotation(known).matrix(concepts)
-        return values[1:], missing[1:]
+        program = self._programs(concepts)
+        values, missing = self._denotation(known, program.needs_initial).matrix(program)
+        return (values[1:], missing[1:]) if program.needs_initial else (values, missing)
 
     def _extend(self, known: int, concepts: Sequence[Concept]) -> None:
         values, missing = self.tail(concepts, known)
@@ -78,13 +84,34 @@ class GraphColumns:
             column[known:size], mask[known:size] = values[:, k], missing[:, k]
             self._columns[concept], self._known[concept] = (column, mask), size
 
-    def _denotation(self, known: int) -> Denotation:
-        """An evaluator for the rows from `known` on, with the initial state before them."""
-        size = len(self)
-        if self._denotation_of is None or self._denotation_of[:2] != (known, size):
-            states = range(known, size) if self._tracked is None else self._tracked[known:]
-            numbers = [int(self.graph.initial[0]), *states]
-            blocks = self.graph.facts(numbers)
-            found = Denotation(self.graph.world.domain, blocks, initial=np.zeros(len(numbers), np.int64))
-            self._denotation_of = (known, size, found)
-        return self._denotation_of[2]
+    def _denotation(self, known: int, with_initial: bool) -> Denotation:
+        """An evaluator for the rows from `known` on, where needed with the initial state before them."""
+        key = known, len(self), with_initial
+        if self._denotation_of is None or self._denotation_of[0] != key:
+            numbers = list(range(known, len(self))) if self._tracked is None else self._tracked[known:]
+            if with_initial:
+                numbers = [int(self.graph.initial[0]), *numbers]
+            initial = np.zeros(len(numbers), np.int64) if with_initial else None
+            found = Denotation(self.graph.world.domain, self.graph.facts(numbers), initial)
+            self._denotation_of = key, found
+        return self._denotation_of[1]
+
+
+class Programs:
+    """Concepts of a domain compiled once: the programs that were asked for last."""
+
+    def __init__(self, domain: Domain, limit: int = 16) -> None:
+        self.domain = domain
+        self.limit = limit
+        self._known: OrderedDict[tuple[Concept, ...], Program] = OrderedDict()
+
+    def __call__(self, concepts: Sequence[Concept]) -> Program:
+        key = tuple(concepts)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Program(self.domain, key)
+            if len(self._known) > self.limit:
+                self._known.popitem(last=False)
+        else:
+            self._known.move_to_end(key)
+        return found

@@ -23,7 +23,7 @@ from meip.domain import Domain, FactBlock
 from meip.errors import ConceptError, DomainError
 from meip.world import State, World, adapt
 
-__all__ = ["Column", "Denotation", "columns"]
+__all__ = ["Cache", "Column", "Denotation", "columns"]
 
 BUDGET = 512 * 2**20
 Floats = NDArray[np.float64]
@@ -61,8 +61,8 @@ class Cache:
 class Denotation:
     """Evaluates concepts over one batch of states; terms that concepts share are evaluated once.
 
-    `initial[s]` is the position in the batch of the initial state of s's problem, for ``initial[C]``. Programs that need
-    more than `budget` bytes of memory are cut into smaller ones; as much again may hold columns asked for one by one.
+    `initial[s]` is the position in the batch of the initial state of s's problem, for ``initial[C]``. Programs that
+    need more than `budget` bytes of memory are cut into smaller ones; as much may hold columns asked for one by one.
     """
 
     def __init__(
@@ -77,6 +77,9 @@ class Denotation:
         self.cache = Cache(budget)
         self.blocks = [b for b in blocks if len(b.states)]
         self.states = sum([len(b.states) for b in self.blocks])
+        self._in_order = not self.blocks or (
+            len(self.blocks) == 1 and bool((self.blocks[0].states == np.arange(self.states)).all())
+        )
         if not self._covered():
             raise DomainError(
                 f"the blocks of facts must cover the positions 0 to {self.states - 1} once each; make them with "
@@ -86,12 +89,11 @@ class Denotation:
         self._initial = None if initial is None else self._checked(np.asarray(initial))
 
     def _covered(self) -> bool:
-        seen = np.zeros(self.states, np.bool_)
-        for block in self.blocks:
-            if block.states.min() < 0 or block.states.max() >= self.states:
-                return False
-            seen[block.states] = True
-        return bool(seen.all())
+        """Is each position there once?"""
+        if self._in_order:
+            return True
+        positions = np.sort(np.concatenate([b.states for b in self.blocks]))
+        return np.array_equal(positions, np.arange(self.states))
 
     def _checked(self, initial: NDArray[Any]) -> NDArray[np.int64]:
         if initial.shape != (self.states,) or initial.dtype.kind not in "iu":
@@ -123,9 +125,9 @@ class Denotation:
         if len(chosen) > 1 and self._too_large(program):
             halves = [self.matrix(part) for part in (chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :])]
             values, missing = (np.concatenate([half[i].T for half in halves]) for i in (0, 1))
-            return values.T, missing.T  # type: ignore[return-value]
+            return values.T, missing.T
         values, missing = self._atoms(program)
-        if len(program.rows) == len(chosen) and all(map(program.rows.__contains__, chosen)):
+        if len(program.rows) == len(program.places) == len(chosen):
             return values.T, missing.T  # atomic concepts, each once: the columns are in order
         return self._composed(program, values, missing)
 
@@ -159,7 +161,7 @@ class Denotation:
         missing = np.zeros(values.shape, np.bool_)
         none: Bits = np.empty((0, 4), np.uint64)
         for batch in self._batches:
-            if len(self._batches) == 1 and np.array_equal(batch.positions, np.arange(self.states)):
+            if self._in_order:
                 batch.run(program, values, missing, none)
                 continue
             own, mask = np.empty((len(values), batch.states)), np.zeros((len(values), batch.states), np.bool_)
@@ -172,23 +174,26 @@ class Denotation:
         known: dict[Concept, Column] = {}
         values = np.empty((len(program.concepts), self.states))
         missing = np.zeros(values.shape, np.bool_)
+        gaps: list[bool] = np.any(masks, axis=1).tolist()
 
         def column(concept: Concept) -> Column:
             if concept not in known:
                 row = program.rows.get(concept)
                 if row is not None:
-                    known[concept] = Column(atoms[row], masks[row] if masks[row].any() else None)
+                    known[concept] = Column(atoms[row], masks[row] if gaps[row] else None)
                 elif isinstance(concept, Constant):
                     known[concept] = Column(np.full(self.states, concept.value))
                 elif isinstance(concept, Composite):
                     known[concept] = self._composite(concept, [column(a) for a in concept.arguments])
             return known[concept]
 
-        for concept, out, mask in zip(program.concepts, values, missing, strict=True):
-            found = column(concept)
-            out[:] = found.values
+        for k, row in program.places:
+            values[k], missing[k] = atoms[row], masks[row]
+        for k in set(range(len(values))).difference([k for k, _ in program.places]):
+            found = column(program.concepts[k])
+            values[k] = found.values
             if found.missing is not None:
-                mask[:] = found.missing
+                missing[k] = found.missing
         return values.T, missing.T
 
     def _composite(self, concept: Composite, operands: Sequence[Column]) -> Column:
@@ -205,11 +210,12 @@ class Denotation:
             raise ConceptError(
                 f"operation {concept.operation!r} must give one value per state, got shape {found.shape}; correct it"
             )
-        missing = ~np.isfinite(found)
-        for operand in operands:
-            if operand.missing is not None:
-                missing = missing | operand.missing
-        return Column(np.where(missing, 0.0, found), np.broadcast_to(missing, self.states) if missing.any() else None)
+        gaps = [operand.missing for operand in operands if operand.missing is not None]
+        finite = np.isfinite(found)
+        if not gaps and finite.all():
+            return Column(found)
+        missing = np.logical_or.reduce(np.broadcast_arrays(~finite, *gaps))
+        return Column(np.where(missing, 0.0, found), np.broadcast_to(missing, self.states))
 
 
 def columns(world: World, states: Sequence[State], concepts: Iterable[Concept]) -> list[Column]:

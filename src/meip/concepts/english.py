@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 
 from meip.concepts.check import kind, signature
-from meip.concepts.language import Aggregated, Composite, Concept, Constant, Negation, Permutation, Primitive, Quantified, Term
+from meip.concepts.language import (
+    Aggregated,
+    Composite,
+    Concept,
+    Constant,
+    Negation,
+    Permutation,
+    Primitive,
+    Quantified,
+    Term,
+)
 from meip.concepts.operations import operation
 from meip.concepts.phrases import Noun, Phrases, listed
 from meip.domain import Domain
@@ -109,7 +119,8 @@ class _Reader:
         how = _EXTREMES[concept.aggregator]
         function, order = concept.value, tuple(range(len(classes)))
         while isinstance(function, Permutation):  # argument i of the result is argument order[i] of the function
-            function, order = function.term, tuple(function.order[i] for i in order)
+            order = tuple([function.order[i] for i in order])
+            function = function.term
         if not isinstance(function, Primitive):
             raise ConceptError(f"{function} is not a function of the domain")
         phrase = self.phrases.phrase(self.domain.fluent(function.name))

@@ -1,10 +1,10 @@
-"""The machine that evaluates concepts: relations with one bit per state, and the numba kernels that run programs on them.
+"""The machine that evaluates concepts: relations with one bit per state, and numba kernels that run programs on them.
 
 A predicate over n1, .., nk entities is a list of n1 * .. * nk tuples; each tuple has one bit per state, 64 states in a
 word, `TILE` words together: [tuples, TILE] uint64. So every rule of the grammar is a few word operations for 256 states
-at once, whatever the number of entities: exchanging arguments only moves tuples, and a count is a column of bits added up
-by carry-save adders. A program is evaluated for one tile of states after the other in one piece of memory, the arena,
-which stays in the processor's cache. Bits behind the last state are arbitrary; nobody reads them.
+at once, whatever the number of entities: exchanging arguments only moves tuples, and a count adds up columns of bits
+with carry-save adders. A program is evaluated for one tile of states after the other in one piece of memory, the
+arena, which stays in the processor's cache. Bits behind the last state are arbitrary; nobody reads them.
 """
 
 from __future__ import annotations

@@ -7,14 +7,13 @@ of their arguments; sizes and places follow from the entity counts of a batch wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
 
 from meip.concepts.check import kind, signature
-from meip.concepts.kernels import TILE, Code, Op
+from meip.concepts.kernels import Code, Op
 from meip.concepts.language import (
     Aggregated,
     Agreement,
@@ -31,59 +30,18 @@ from meip.concepts.language import (
     Restriction,
     Term,
 )
+from meip.concepts.sizes import Bound, Classes, Digits, Input, Order, Size, Start, measure
 from meip.domain import Domain
 from meip.errors import ConceptError
 
-__all__ = ["Bound", "Input", "Program"]
-
-Classes = tuple[str, ...]
-Order = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Input:
-    """What a program reads: the table of a predicate, or (without a name) which entities of a class there are."""
-
-    name: str | None
-    classes: Classes
-
-
-@dataclass(frozen=True)
-class Digits:
-    """A size: how many binary digits the number of tuples over these classes has."""
-
-    classes: Classes
-
-
-@dataclass(frozen=True)
-class Start:
-    """A size: how many tuples the functions before this one have."""
-
-    function: int
-
-
-Size = Classes | Digits | Start
-"""A size that instructions speak of; classes stand for the number of tuples over them."""
-
-
-@dataclass(frozen=True, eq=False)
-class Bound:
-    """A program with the sizes of one batch filled in."""
-
-    code: Code  # [I, 11]
-    pool: Code
-    inputs: int  # tuples of the inputs, the first in the arena
-    tuples: int  # of the whole arena
-
-    @property
-    def nbytes(self) -> int:
-        return self.tuples * TILE * 8
+__all__ = ["Program"]
 
 
 class Program:
     """Instructions for concepts (and terms) of a domain. ConceptError where one does not fit it.
 
-    `rows` maps each atomic concept to its column of results; composites are computed from those.
+    `rows` maps each atomic concept to its column of results; `places` are (number of the concept, row) of the concepts
+    that are atomic. Composites are computed from those.
     """
 
     def __init__(self, domain: Domain, concepts: Sequence[Concept] = (), terms: Sequence[Term] = ()) -> None:
@@ -98,6 +56,7 @@ class Program:
         self._register_size: list[int] = []
         self._reads: list[int] = []  # the inputs that a register depends on, as a bit set
         self._known: dict[Any, int] = {}  # what a register holds -> its number
+        self._universes: dict[Classes, int] = {}
         self._moves: list[tuple[Classes, Order]] = []
         self._input_registers: list[int] = []
         self._aggregates = 0
@@ -107,7 +66,7 @@ class Program:
         for row, term in enumerate(terms):
             classes, register = self._relation(term)
             self._emit(Op.PRINT, a=register, c=self._universe(classes), x=classes, extra=row)
-        self.term_registers = [self._term(t) for t in terms]
+        self.places = [(k, self.rows[c]) for k, c in enumerate(self.concepts) if c in self.rows]
         self._table = np.array(self._code, np.int64).reshape(-1, 10)
         self._depends = np.array(
             [[reads >> i & 1 for i in range(len(self.inputs))] for reads in self._reads], np.bool_
@@ -127,7 +86,7 @@ class Program:
 
     def _bind(self, counts: Mapping[str, int], static: tuple[bool, ...]) -> Bound:
         functions = [prod([counts[c] for c in self.domain.fluent(name).classes]) for name, _ in self.functions]
-        sizes = np.array([_measure(s, counts, functions) for s in self._sizes], np.int64)
+        sizes = np.array([measure(s, counts, functions) for s in self._sizes], np.int64)
         room = sizes[np.array(self._register_size, np.int64)]
         order = np.ones(len(room), np.bool_)
         order[self._input_registers] = False
@@ -158,10 +117,12 @@ class Program:
 
     def _concept(self, concept: Concept) -> None:
         match concept:
-            case Quantified() | Aggregated():
+            case Quantified():
                 if concept not in self.rows:
-                    row = self.rows[concept] = len(self.rows)
-                    (self._quantified if isinstance(concept, Quantified) else self._aggregated)(concept, row)
+                    self._quantified(concept, self.rows.setdefault(concept, len(self.rows)))
+            case Aggregated():
+                if concept not in self.rows:
+                    self._aggregated(concept, self.rows.setdefault(concept, len(self.rows)))
             case Composite(name, arguments):
                 kind(concept)  # says what is wrong with unknown operations and operands that do not fit
                 self.needs_initial |= name == "initial"
@@ -174,7 +135,10 @@ class Program:
 
     def _quantified(self, concept: Quantified, row: int) -> None:
         classes, value = self._relation(concept.value)
-        scope = self._scope(concept, classes, concept.scope)
+        if concept.scope is None and concept.quantifier != "all":
+            scope = value  # nothing is outside of U
+        else:
+            scope = self._scope(concept, classes, concept.scope)
         match concept.quantifier:
             case "count":
                 self._emit(Op.NUMBER, a=self._count(classes, value, scope), x=Digits(classes), extra=row)
@@ -206,11 +170,12 @@ class Program:
         self._emit(Op.BIT_WITHIN, a=found, b=self._any(classes, scope, scope), extra=row)
 
     def _count(self, classes: Classes, a: int, b: int) -> int:
-        return self._made(
-            ("count", a, b), classes, Op.COUNT, a, b, x=classes, y=Digits(classes), digits=True
-        )
+        return self._made(("count", a, b), classes, Op.COUNT, a, b, x=classes, y=Digits(classes), digits=True)
 
     def _any(self, classes: Classes, a: int, b: int) -> int:
+        number = self._known.get(("count", a, b))
+        if number is not None:  # the fewer digits of the count tell it, too
+            return self._made(("any", a, b), (), Op.SOME, number, number, x=(), y=Digits(classes), z=())
         return self._made(("any", a, b), (), Op.SOME, a, b, x=(), y=classes, z=())
 
     def _all(self, classes: Classes, value: int, scope: int) -> int:
@@ -229,7 +194,8 @@ class Program:
         order: Order | None = None
         inner = term
         while isinstance(inner, Permutation):
-            inner, order = inner.term, (inner.order if order is None else tuple(inner.order[i] for i in order))
+            order = inner.order if order is None else tuple([inner.order[i] for i in order])
+            inner = inner.term
         if not isinstance(inner, Primitive) or not signature(inner, self.domain)[1]:
             return None
         classes = signature(term, self.domain)[0]
@@ -316,20 +282,22 @@ class Program:
 
     def _universe(self, classes: Classes) -> int:
         """U: the tuples of entities that there are in each state."""
-        if len(classes) <= 1:
-            return self._input(Input(None, classes))
-        key = ("universe", classes)
-        if key not in self._known:
-            first, rest = self._universe(classes[:-1]), self._universe(classes[-1:])
-            self._made(key, classes, Op.OUTER, first, rest, x=classes[:-1], y=classes[-1:])
-        return self._known[key]
+        found = self._universes.get(classes)
+        if found is None:
+            if len(classes) <= 1:
+                found = self._input(Input(None, classes))
+            else:
+                first, rest = self._universe(classes[:-1]), self._universe(classes[-1:])
+                found = self._make(classes, Op.OUTER, first, rest, x=classes[:-1], y=classes[-1:])
+            self._universes[classes] = found
+        return found
 
     def _input(self, one: Input) -> int:
-        if one not in self._known:
-            self._known[one] = self._register(one.classes, 1 << len(self.inputs))
-            self.inputs.append(one)
-            self._input_registers.append(self._known[one])
-        return self._known[one]
+        """A new input; terms and universes remember theirs."""
+        register = self._register(one.classes, 1 << len(self.inputs))
+        self.inputs.append(one)
+        self._input_registers.append(register)
+        return register
 
     def _register(self, classes: Classes, reads: int, digits: bool = False) -> int:
         self._registers.append(classes)
@@ -380,11 +348,3 @@ class Program:
         else:
             kind(node, self.domain)
         raise ConceptError(f"{node} does not fit the domain {self.domain.name!r}")
-
-
-def _measure(size: Size, counts: Mapping[str, int], functions: Sequence[int]) -> int:
-    if isinstance(size, Start):
-        return sum(functions[: size.function])
-    if isinstance(size, Digits):
-        return prod([counts[c] for c in size.classes]).bit_length()
-    return prod([counts[c] for c in size])

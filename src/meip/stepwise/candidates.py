@@ -17,7 +17,6 @@ from meip.concepts.bank import ConceptBank, LevelInfo
 from meip.concepts.denotation import Denotation
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept, Quantified, Term
-from meip.kernels import kernel
 
 __all__ = ["Candidates", "find_candidates"]
 
@@ -36,31 +35,6 @@ class Candidates:
     levels: list[LevelInfo] = field(default_factory=list)
 
 
-@kernel
-def _fingerprint(bits: Any, out: Any, n: int) -> None:
-    """Mix a relation [S, R, W] into out[0:2]; out[2] and out[3] count its empty and full states."""
-    one, two = out[0], out[1]
-    states, rows, words = bits.shape
-    tail = n & 63
-    last = np.uint64(0xFFFFFFFFFFFFFFFF) if tail == 0 else (np.uint64(1) << np.uint64(tail)) - np.uint64(1)
-    for s in range(states):
-        union, common = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
-        for r in range(rows):
-            for w in range(words):
-                word = bits[s, r, w]
-                one = (one ^ word) * np.uint64(0x9E3779B97F4A7C15)
-                one ^= one >> np.uint64(29)
-                two = (two + word) * np.uint64(0xC2B2AE3D27D4EB4F)
-                two ^= two >> np.uint64(31)
-                union |= word
-                common &= word if w < words - 1 else word | ~last
-        if union == np.uint64(0):
-            out[2] += np.uint64(1)
-        elif common == np.uint64(0xFFFFFFFFFFFFFFFF):
-            out[3] += np.uint64(1)
-    out[0], out[1] = one, two
-
-
 class _Pruner:
     """Keeps one term of each different value over the training states."""
 
@@ -71,9 +45,8 @@ class _Pruner:
 
     def __call__(self, level: int, terms: tuple[Term, ...]) -> list[Term]:
         kept = []
-        for term in terms:
-            key = self._key(term)
-            if key is None:
+        for term, key in zip(terms, self.denotation.fingerprints(terms), strict=True):
+            if key is None:  # empty, or everything, in all states
                 continue
             first = self._known.setdefault(key, term)
             if first is term:
@@ -82,21 +55,6 @@ class _Pruner:
             elif len(self.twins[first]) < TWINS:
                 self.twins[first].append(term)
         return kept
-
-    def _key(self, term: Term) -> tuple[Any, ...] | None:
-        """What tells the term's value apart from others; None if it is empty, or everything, in all states."""
-        marks = np.zeros(4, np.uint64)
-        classes: tuple[str, ...] = ()
-        checked = 0
-        for _, terms in self.denotation._blocks:
-            found: Any = terms.term(term)
-            classes = found.classes
-            n = terms.shape(classes[-1:])[0] if classes else 1
-            _fingerprint(found.bits, marks, n)
-            checked += len(found.bits)
-        if int(marks[2]) == checked or int(marks[3]) == checked:
-            return None
-        return classes, int(marks[0]), int(marks[1]), checked
 
 
 def find_candidates(denotation: Denotation, problem_of: Sequence[int], grammar: Grammar | None = None) -> Candidates:

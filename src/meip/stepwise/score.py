@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from meip.concepts.denotation import Denotation
 from meip.concepts.language import Concept
+from meip.concepts.program import Program
 from meip.domain import Domain, FactBlock
 from meip.graph import StateGraph
 from meip.utility import PLAIN, Utility
@@ -26,6 +27,7 @@ class UtilityScore:
         self.domain = domain
         self.utilities = tuple(utilities)
         self.concepts: tuple[Concept, ...] = tuple(dict.fromkeys(c for u in self.utilities for c in u.concepts))
+        self._program = Program(domain, self.concepts)
         self._place = {concept: k for k, concept in enumerate(self.concepts)}
         self._weights: Floats | None = None
         if all(term.kind in PLAIN for u in self.utilities for term in u.terms):
@@ -39,7 +41,7 @@ class UtilityScore:
         denotation = Denotation(self.domain, blocks)
         if not self.concepts:
             return np.zeros(denotation.states)
-        values, missing = denotation.matrix(self.concepts)
+        values, missing = denotation.matrix(self._program)
         if self._weights is not None:
             total = np.zeros(denotation.states)
             for k, weight in enumerate(self._weights):

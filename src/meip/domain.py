@@ -226,37 +226,42 @@ def stack_facts(domain: Domain, facts: Sequence[Facts], static: Facts | None = N
     static = static or Facts()
     groups: dict[tuple[int, ...], list[int]] = {}
     names = [c.name for c in domain.classes]
+    members: list[int] = []
+    last: Mapping[str, int] | None = None
     for position, one in enumerate(facts):
-        try:
-            key = tuple(int(one.counts[n] if n in one.counts else static.counts[n]) for n in names)
-        except KeyError as error:
-            raise DomainError(f"the facts of state {position} give no count for class {error.args[0]!r}") from None
-        groups.setdefault(key, []).append(position)
-    return [
-        FactBlock(
-            np.array(members, dtype=np.int64),
-            dict(zip(names, key, strict=True)),
-            {f.name: _stacked(f, dict(zip(names, key, strict=True)), facts, members, static) for f in domain.fluents},
-        )
-        for key, members in groups.items()
-    ]
+        if one.counts != last:  # mostly they are those of the state before
+            last = one.counts
+            try:
+                key = tuple([int(last[n] if n in last else static.counts[n]) for n in names])
+            except KeyError as error:
+                raise DomainError(f"the facts of state {position} give no count for class {error.args[0]!r}") from None
+            members = groups.setdefault(key, [])
+        members.append(position)
+    blocks = []
+    for key, members in groups.items():
+        counts = dict(zip(names, key, strict=True))
+        own = facts if len(groups) == 1 else [facts[i] for i in members]
+        tables = {f.name: _stacked(f, counts, own, members, static) for f in domain.fluents}
+        blocks.append(FactBlock(np.array(members, dtype=np.int64), counts, tables))
+    return blocks
 
 
 def _stacked(
     fluent: Fluent, counts: Mapping[str, int], facts: Sequence[Facts], members: Sequence[int], static: Facts
 ) -> NDArray[Any]:
-    dtype = np.float64 if fluent.real else np.bool_
-    shape = tuple(counts[c] for c in fluent.classes)
-    if fluent.name in static.tables:
-        table: NDArray[Any] = np.asarray(static.tables[fluent.name], dtype=dtype)[None]
+    """The tables of one fluent in these facts, which are those of the states `members`."""
+    name, dtype = fluent.name, np.float64 if fluent.real else np.bool_
+    shape = tuple([counts[c] for c in fluent.classes])
+    if name in static.tables:
+        table: NDArray[Any] = np.asarray(static.tables[name], dtype=dtype)[None]
     else:
         try:
-            table = np.array([facts[i].tables[fluent.name] for i in members], dtype=dtype)
+            table = np.array([one.tables[name] for one in facts], dtype=dtype)
         except (KeyError, ValueError):
-            for i in members:
-                if fluent.name not in facts[i].tables:
-                    raise DomainError(f"the facts of state {i} have no table for fluent {fluent.name!r}") from None
-            raise DomainError(f"the tables of fluent {fluent.name!r} differ in shape between states") from None
+            for i, one in zip(members, facts, strict=True):
+                if name not in one.tables:
+                    raise DomainError(f"the facts of state {i} have no table for fluent {name!r}") from None
+            raise DomainError(f"the tables of fluent {name!r} differ in shape between states") from None
     if table.shape[1:] != shape:
-        raise DomainError(f"facts of {fluent.name!r}: expected tables of shape {shape}, got {table.shape[1:]}")
+        raise DomainError(f"facts of {name!r}: expected tables of shape {shape}, got {table.shape[1:]}")
     return table

@@ -129,9 +129,11 @@ class Batch:
         out = np.zeros((-(-self.states // STATES), places.size, TILE), np.uint64)
         first = 0
         for block, table in zip(self.blocks, tables, strict=True):
-            at = places if table.shape[1:] == shape else places[tuple([slice(k) for k in table.shape[1:]])]
+            at = places.reshape(-1)
+            if table.shape[1:] != shape:
+                at = places[tuple([slice(k) for k in table.shape[1:]])].reshape(-1)
             flat = np.ascontiguousarray(table, np.bool_).reshape(len(table), at.size)
-            pack(flat.view(np.uint8), at.reshape(-1), first, len(block.states), out)
+            pack(flat.view(np.uint8), at, first, len(block.states), out)
             first += len(block.states)
         return out
 

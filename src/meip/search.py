@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from meip import tree as kernels
 from meip.errors import BudgetError, LearningError, did_you_mean
+from meip.expectimax import best_history
 from meip.graph import StateGraph
 from meip.plans import history_count
 from meip.tree import Tree
@@ -30,6 +31,7 @@ METHODS = ("auto", "exact", "mcts", "beam", "greedy")
 SOFT_SCALE = 2.0  # mean of tanh(2 * difference): tau with a soft tie-break
 EXACT_HISTORIES = 200_000
 COUNTING_SECONDS = 1.0
+LARGEST_START = 1 << 14  # nodes that a tree has room for before it grows
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ class Options:
     @property
     def rule(self) -> int:
         return CHANCE_RULES[self.chance]
+
+    def numbers(self, horizon: int, mode: int = 0) -> NDArray[np.float64]:
+        """In the form that the kernels read."""
+        numbers = [horizon, self.scale, self.exploration, self.rule, self.threshold, self.strength, mode]
+        return np.array(numbers, np.float64)
 
     def worth(self, soft: float, sign: float, length: int, horizon: int) -> float:
         return float(kernels.worth(soft, sign, length, self.rule, self.threshold, self.strength, horizon))
@@ -136,25 +143,28 @@ def _replace(result: SearchResult, **changes: Any) -> SearchResult:
 def _tree_search(
     graph: StateGraph, ranking: Ranking, past: list[int], horizon: int, options: Options, limits: Limits, seed: int
 ) -> SearchResult:
-    tree = kernels.new_tree(horizon, 1 << 12, 1 << 16, seed)
+    room = max(64, min(limits.iterations + 1, limits.nodes, LARGEST_START))  # a simulation makes at most one node
+    tree = kernels.new_tree(horizon, room, 8 * room, seed)
     g = ranking(graph)
+    scaled = kernels.Scaled(options.scale)
+    soft_signs = scaled(g)
     soft, sign = _history_sums(g, past, options.scale)
     tree.path_state[: len(past)] = past
     tree.node_state[0], tree.node_soft[0], tree.node_sign[0] = past[-1], soft, sign
     tree.counts[kernels.NODES], tree.counts[kernels.HISTORY] = 1, len(past)
-    settings = np.array(
-        [horizon, options.scale, options.exploration, options.rule, options.threshold, options.strength], np.float64
-    )
+    settings = options.numbers(horizon, scaled.mode)
     widen = np.array(options.widening or (0.0, 0.0), np.float64)
     stop = None if limits.seconds is None else time.monotonic() + limits.seconds
     batch = limits.iterations if stop is None else 64
     stopped = "iterations"
     while tree.counts[kernels.ITERATIONS] < limits.iterations:
         tree.counts[kernels.TARGET] = min(tree.counts[kernels.ITERATIONS] + batch, limits.iterations)
-        status = kernels.simulate(graph.arrays(), g, tree, settings, widen, options.rules)
+        status = kernels.simulate(graph.arrays(), g, soft_signs, tree, settings, widen, options.rules)
         if status == kernels.NEED_STATE:
             graph.expand(int(tree.counts[kernels.NEEDED]))
             g = ranking(graph)
+            soft_signs = scaled(g)
+            settings = options.numbers(horizon, scaled.mode)
         elif status == kernels.FULL:
             if tree.counts[kernels.NODES] >= limits.nodes:
                 stopped = "nodes"
@@ -229,10 +239,8 @@ def _exact(
         )
     g = ranking(graph)
     soft, sign = _history_sums(g, past, options.scale)
-    settings = np.array([horizon, options.scale, 0, options.rule, options.threshold, options.strength], np.float64)
-    values, states, actions, leaves = kernels.best_history(
-        graph.arrays(), g, np.array(past, np.int64), soft, sign, settings
-    )
+    settings = options.numbers(horizon)
+    values, states, actions, leaves = best_history(graph.arrays(), g, np.array(past, np.int64), soft, sign, settings)
     numbers = graph.action_numbers(past[-1]) if len(past) < horizon else range(0)
     plan = (tuple(int(s) for s in states), tuple(int(a) for a in actions[: len(states) - len(past)]))
     value = float(values.max()) if len(values) else options.worth(soft, sign, len(past), horizon)
@@ -249,21 +257,26 @@ def _beam(
     beam: list[_Ray] = [(options.worth(soft, sign, len(past), horizon), soft, sign, past, [])]
     finished: list[_Ray] = []
     looked, stopped = 0, "finished"
-    while beam:
+    while beam and stopped == "finished":
         following: list[_Ray] = []
-        moves = [_likely_moves(graph, ray[3][-1]) if len(ray[3]) < horizon else [] for ray in beam]
+        moves: list[list[tuple[int, int]]] = []
+        for ray in beam:
+            moves.append(_likely_moves(graph, ray[3][-1]) if len(ray[3]) < horizon else [])
+            if stop is not None and time.monotonic() > stop:
+                stopped = "seconds"
+                break
         g = ranking(graph)
-        for ray, steps in zip(beam, moves, strict=True):
+        for ray, steps in zip(beam, moves, strict=False):
             if not steps:
                 finished.append(ray)
             following += _lengthened(g, ray, steps, horizon, options)
+            if stop is not None and time.monotonic() > stop:
+                stopped = "seconds"
+                break
         looked += len(following)
         following.sort(key=lambda ray: -ray[0])
         beam = following[: options.width]
-        if stop is not None and time.monotonic() > stop:
-            finished += beam
-            stopped = "seconds"
-            break
+    finished += beam
     value, _, _, states, actions = max(finished, key=lambda ray: ray[0])
     plan = (tuple(states), tuple(actions))
     return SearchResult(*plan, value, *plan, value, iterations=looked, stopped_by=stopped)

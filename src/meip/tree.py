@@ -19,8 +19,8 @@ from meip.kernels import kernel
 
 __all__ = [
     "DEFAULT_RULES",
+    "Scaled",
     "Tree",
-    "best_history",
     "generator",
     "increment",
     "max_backup",
@@ -34,7 +34,9 @@ __all__ = [
 ]
 
 DONE, NEED_STATE, FULL = 0, 1, 2
+RATIO, DIRECT, SIGNS = 0, 1, 2  # how the soft sign of a difference is computed, see `_added`
 TIE = 1e-9
+SAFE_EXPONENT = 150.0
 
 # control integers: what the kernel carries between calls
 NODES, EDGES, SLOTS, ITERATIONS, TARGET, NEEDED, BEST_LENGTH, HISTORY = range(8)
@@ -47,11 +49,14 @@ class Tree(NamedTuple):
 
     node_state: NDArray[np.int64]  # [N]
     node_visits: NDArray[np.int64]  # [N]
+    node_tried: NDArray[np.int64]  # [N] how many of its edges have been tried
     node_edge: NDArray[np.int64]  # [N] first edge; -1: not expanded
     node_soft: NDArray[np.float64]  # [N] sum over pairs of the history of tanh(scale * difference)
     node_sign: NDArray[np.float64]  # [N] the same with signs
     edge_visits: NDArray[np.int64]  # [E]
     edge_value: NDArray[np.float64]  # [E] sum of returns
+    edge_mean: NDArray[np.float64]  # [E] the same, divided by the visits
+    edge_root: NDArray[np.float64]  # [E] 1 / sqrt(visits)
     edge_slot: NDArray[np.int64]  # [E] first slot; -1: not tried
     slot_node: NDArray[np.int64]  # [C] node reached by this outcome; -1: not yet
     path_state: NDArray[np.int64]  # [horizon] scratch: the history of the current simulation
@@ -71,11 +76,14 @@ def new_tree(horizon: int, nodes: int, edges: int, seed: int) -> Tree:
     return Tree(
         node_state=np.zeros(nodes, np.int64),
         node_visits=np.zeros(nodes, np.int64),
+        node_tried=np.zeros(nodes, np.int64),
         node_edge=np.full(nodes, -1, np.int64),
         node_soft=np.zeros(nodes),
         node_sign=np.zeros(nodes),
         edge_visits=np.zeros(edges, np.int64),
         edge_value=np.zeros(edges),
+        edge_mean=np.zeros(edges),
+        edge_root=np.zeros(edges),
         edge_slot=np.full(edges, -1, np.int64),
         slot_node=np.full(edges, -1, np.int64),
         best_state=np.zeros(horizon + 1, np.int64),
@@ -130,6 +138,34 @@ def increment(g: Any, path: Any, length: int, state: int, scale: float) -> tuple
 
 
 @kernel
+def _added(g: Any, scaled: Any, path: Any, length: int, state: int, mode: int, signs: bool) -> tuple[float, float]:
+    """`increment` for simulations, with tanh(a - b) = (A - B) / (A + B) from precomputed A = exp(2a), B = exp(2b).
+
+    mode RATIO: `scaled` holds these exponentials; DIRECT: scale * g, where they would overflow; SIGNS: no tanh at all.
+    Signs are only counted where somebody asks for them.
+    """
+    soft = 0.0
+    sign = 0.0
+    members = g.shape[1]
+    for j in range(length):
+        for m in range(members):
+            if mode == RATIO:
+                later, earlier = scaled[state, m], scaled[path[j], m]
+                soft += (later - earlier) / (later + earlier)
+            elif mode == DIRECT:
+                soft += math.tanh(scaled[state, m] - scaled[path[j], m])
+            if signs:
+                difference = g[state, m] - g[path[j], m]
+                if difference > TIE:
+                    sign += 1.0
+                elif difference < -TIE:
+                    sign -= 1.0
+    if mode == SIGNS:
+        soft = sign
+    return soft / members, sign / members
+
+
+@kernel
 def worth(soft: float, sign: float, length: int, rule: int, threshold: float, strength: float, horizon: int) -> float:
     """The return of a finished plan; averaging it over chance gives the three semantics of DESIGN's point 10.
 
@@ -148,22 +184,27 @@ def worth(soft: float, sign: float, length: int, rule: int, threshold: float, st
 
 
 @kernel
-def uct(tree: Any, first: int, count: int, total: int, c: float, draw: float) -> int:
-    """Which edge to try: an untried one, else the largest upper confidence bound on min-max scaled returns."""
-    start = int(draw * count)
-    for k in range(count):
-        offset = (start + k) % count
-        if tree.edge_visits[first + offset] == 0:
-            return offset
-    low = tree.numbers[LOW]
-    spread = tree.numbers[HIGH] - low
+def uct(
+    visits: Any, means: Any, roots: Any, first: int, count: int, tried: int, total: int, spread: float, c: float,
+    draw: float,
+) -> int:  # fmt: skip
+    """Which of the `count` edges from `first` on to try: an untried one, else the largest upper confidence bound.
+
+    means + c * sqrt(log(total) / visits) on returns scaled by their spread so far; roots are 1 / sqrt(visits).
+    """
+    if tried < count:
+        start = int(draw * count)
+        for offset in range(start, count):
+            if visits[first + offset] == 0:
+                return offset
+        for offset in range(start):
+            if visits[first + offset] == 0:
+                return offset
+    width = c * spread * math.sqrt(math.log(total + 1.0))
     best = 0
     best_bound = -np.inf
-    log_total = np.log(total + 1.0)
     for offset in range(count):
-        n = tree.edge_visits[first + offset]
-        scaled = (tree.edge_value[first + offset] / n - low) / spread if spread > 0 else 0.5
-        bound = scaled + c * np.sqrt(log_total / n)
+        bound = means[first + offset] + width * roots[first + offset]
         if bound > best_bound:
             best_bound = bound
             best = offset
@@ -171,9 +212,9 @@ def uct(tree: Any, first: int, count: int, total: int, c: float, draw: float) ->
 
 
 @kernel
-def random_rollout(graph: Any, g: Any, state: int, draw: float) -> int:
-    """Which of a state's actions a roll-out takes: any."""
-    return int(draw * graph.action_count[state])
+def random_rollout(graph: Any, g: Any, state: int, count: int, draw: float) -> int:
+    """Which of a state's `count` actions a roll-out takes: any."""
+    return int(draw * count)
 
 
 @kernel
@@ -190,145 +231,133 @@ def max_backup(value: float, visits: int, gain: float) -> float:
 
 
 @kernel
-def _outcome(graph: Any, action: int, draw: float) -> int:
-    """Sample an outcome of an action: its offset."""
-    first = graph.first_outcome[action]
-    count = graph.outcome_count[action]
-    for k in range(count - 1):
-        draw -= graph.outcome_probability[first + k]
-        if draw < 0:
-            return k
-    return int(count - 1)
+def _outcome(first: int, count: int, probability: Any, random: Any) -> int:
+    """Sample one of the outcomes from `first` on."""
+    if count > 1:
+        draw = uniform(random)
+        for outcome in range(first, first + count - 1):
+            draw -= probability[outcome]
+            if draw < 0:
+                return outcome
+    return first + count - 1
 
 
 @kernel
-def _roll_out(graph: Any, g: Any, tree: Any, length: int, horizon: int, scale: float) -> Any:
-    """Finish the plan on the scratch path. Returns (length, soft, sign); length -1 where a state is not expanded."""
-    soft = 0.0
-    sign = 0.0
-    while length < horizon:
-        state = tree.path_state[length - 1]
-        count = graph.action_count[state]
-        if count < 0:
-            tree.counts[NEEDED] = state
-            return -1, soft, sign
-        if count == 0:
-            break
-        action = graph.first_action[state] + random_rollout(graph, g, state, uniform(tree.random))
-        following = graph.outcome_state[graph.first_outcome[action] + _outcome(graph, action, uniform(tree.random))]
-        more_soft, more_sign = increment(g, tree.path_state, length, following, scale)
-        soft += more_soft
-        sign += more_sign
-        tree.path_state[length] = following
-        tree.path_action[length] = action
-        length += 1
-    return length, soft, sign
+def _opened(widen: Any, count: int, visits: int) -> int:
+    """Progressive widening: how many of a node's actions are open."""
+    if widen[0] > 0:
+        wanted: int = math.ceil(widen[0] * (visits + 1) ** widen[1])
+        return min(count, wanted)
+    return count
 
 
 @kernel
-def _choose(graph: Any, tree: Any, node: int, c: float, widen: Any) -> int:
-    """The offset of the action to try in a node; -1 where the tree has no room."""
-    state = tree.node_state[node]
-    count = graph.action_count[state]
-    if tree.node_edge[node] < 0:
-        if tree.counts[EDGES] + count > len(tree.edge_visits):
-            return -1
-        tree.node_edge[node] = tree.counts[EDGES]
-        tree.counts[EDGES] += count
-    if widen[0] > 0:  # progressive widening: only the first k actions for now
-        count = min(count, int(np.ceil(widen[0] * (tree.node_visits[node] + 1) ** widen[1])))
-    draw = uniform(tree.random)
-    return int(uct(tree, tree.node_edge[node], count, tree.node_visits[node], c, draw))
+def _simulate(graph: Any, g: Any, scaled: Any, tree: Any, options: Any, widen: Any) -> int:
+    """Run simulations until the target: DONE. Stops early where a state must be expanded, or the tree has no room.
 
-
-@kernel
-def _child(graph: Any, g: Any, tree: Any, node: int, offset: int, length: int, scale: float) -> int:
-    """Sample an outcome of an action, extend the scratch path, and return its node (made if new); -1: no room."""
-    edge = tree.node_edge[node] + offset
-    action = graph.first_action[tree.node_state[node]] + offset
-    if tree.edge_slot[edge] < 0:
-        if tree.counts[SLOTS] + graph.outcome_count[action] > len(tree.slot_node):
-            return -1
-        tree.edge_slot[edge] = tree.counts[SLOTS]
-        tree.counts[SLOTS] += graph.outcome_count[action]
-    k = _outcome(graph, action, uniform(tree.random))
-    slot = tree.edge_slot[edge] + k
-    state = graph.outcome_state[graph.first_outcome[action] + k]
-    child = tree.slot_node[slot]
-    if child < 0:
-        if tree.counts[NODES] >= len(tree.node_state):
-            return -1
-        soft, sign = increment(g, tree.path_state, length, state, scale)
-        child = tree.counts[NODES]
-        tree.counts[NODES] += 1
-        tree.node_state[child] = state
-        tree.node_soft[child] = tree.node_soft[node] + soft
-        tree.node_sign[child] = tree.node_sign[node] + sign
-        tree.slot_node[slot] = child
-    tree.path_state[length] = state
-    tree.path_action[length] = action
-    return int(child)
-
-
-@kernel
-def _simulate(graph: Any, g: Any, tree: Any, options: Any, widen: Any) -> int:
-    """Run simulations until the target: DONE. Stops early where a state must be expanded, or the tree has no room."""
-    horizon, scale, c, rule = int(options[0]), options[1], options[2], int(options[3])
-    while tree.counts[ITERATIONS] < tree.counts[TARGET]:
-        node = 0
-        depth = 0
-        length = tree.counts[HISTORY]
-        more_soft = 0.0
-        more_sign = 0.0
-        while True:
-            available = graph.action_count[tree.node_state[node]]
-            if available < 0:
-                tree.counts[NEEDED] = tree.node_state[node]
+    A simulation that stopped is repeated with the same random numbers, so that it gets there at the next attempt.
+    Arrays are taken out of their tuples first: inside the loop each access would count references.
+    """
+    horizon, c, rule, mode = int(options[0]), options[2], int(options[3]), int(options[6])
+    signs = rule == 2 or mode == SIGNS
+    first_action, action_count, first_outcome = graph.first_action, graph.action_count, graph.first_outcome
+    outcome_count, outcome_state, odds = graph.outcome_count, graph.outcome_state, graph.outcome_probability
+    node_state, node_visits, node_tried, node_edge = tree.node_state, tree.node_visits, tree.node_tried, tree.node_edge
+    node_soft, node_sign, edge_visits, edge_mean = tree.node_soft, tree.node_sign, tree.edge_visits, tree.edge_mean
+    edge_root, edge_slot, slot_node = tree.edge_root, tree.edge_slot, tree.slot_node
+    path, moves, edges, nodes = tree.path_state, tree.path_action, tree.path_edge, tree.path_node
+    counts, numbers, random = tree.counts, tree.numbers, tree.random
+    while counts[ITERATIONS] < counts[TARGET]:
+        begun, node, depth, length, fresh = random[0], 0, 0, counts[HISTORY], False
+        soft, sign = node_soft[0], node_sign[0]
+        while length < horizon:
+            state = path[length - 1] if fresh else node_state[node]
+            count = action_count[state]
+            if count == 0:
+                break
+            if count < 0:
+                counts[NEEDED] = state
+                random[0] = begun
                 return NEED_STATE
-            if available == 0 or length >= horizon:
-                break
-            offset = _choose(graph, tree, node, c, widen)
-            child = _child(graph, g, tree, node, offset, length, scale) if offset >= 0 else -1
-            if child < 0:
-                return FULL
-            tree.path_edge[depth] = tree.node_edge[node] + offset
-            node = child
-            depth += 1
-            tree.path_node[depth] = node
+            if fresh:  # below the tree: roll out
+                action = first_action[state] + random_rollout(graph, g, state, count, uniform(random))
+                outcome = _outcome(first_outcome[action], outcome_count[action], odds, random)
+                following = outcome_state[outcome]
+                more_soft, more_sign = _added(g, scaled, path, length, following, mode, signs)
+                soft += more_soft
+                sign += more_sign
+            else:
+                if node_edge[node] < 0 and not _take(counts, EDGES, count, len(edge_visits), node_edge, node):
+                    random[0] = begun
+                    return FULL
+                spread = numbers[HIGH] - numbers[LOW] if numbers[HIGH] > numbers[LOW] else 1.0
+                offset = uct(
+                    edge_visits, edge_mean, edge_root, node_edge[node], _opened(widen, count, node_visits[node]),
+                    node_tried[node], node_visits[node], spread, c, uniform(random),
+                )  # fmt: skip
+                edge, action = node_edge[node] + offset, first_action[state] + offset
+                size = outcome_count[action]
+                if edge_slot[edge] < 0 and not _take(counts, SLOTS, size, len(slot_node), edge_slot, edge):
+                    random[0] = begun
+                    return FULL
+                outcome = _outcome(first_outcome[action], size, odds, random)
+                slot = edge_slot[edge] + outcome - first_outcome[action]
+                following = outcome_state[outcome]
+                if slot_node[slot] < 0:
+                    if not _take(counts, NODES, 1, len(node_state), slot_node, slot):
+                        random[0] = begun
+                        return FULL
+                    more_soft, more_sign = _added(g, scaled, path, length, following, mode, signs)
+                    child = slot_node[slot]
+                    node_state[child] = following
+                    node_soft[child], node_sign[child] = node_soft[node] + more_soft, node_sign[node] + more_sign
+                edges[depth] = edge
+                depth += 1
+                node = slot_node[slot]
+                nodes[depth] = node
+                fresh = node_visits[node] == 0
+                soft, sign = node_soft[node], node_sign[node]
+            path[length], moves[length] = following, action
             length += 1
-            if tree.node_visits[node] == 0:
-                length, more_soft, more_sign = _roll_out(graph, g, tree, length, horizon, scale)
-                if length < 0:
-                    return NEED_STATE
-                break
-        soft, sign = tree.node_soft[node] + more_soft, tree.node_sign[node] + more_sign
         gain = worth(soft, sign, length, rule, options[4], options[5], horizon)
-        for d in range(depth):
-            edge = tree.path_edge[d]
-            tree.edge_value[edge] = mean_backup(tree.edge_value[edge], tree.edge_visits[edge], gain)
-            tree.edge_visits[edge] += 1
-        _remember(tree, depth, length, gain)
+        _back_up(tree.edge_value, edge_visits, edge_mean, edge_root, edges, depth, gain, node_tried, nodes)
+        for d in range(depth + 1):
+            node_visits[nodes[d]] += 1
+        numbers[LOW], numbers[HIGH] = min(numbers[LOW], gain), max(numbers[HIGH], gain)
+        counts[ITERATIONS] += 1
+        if gain > numbers[BEST]:
+            numbers[BEST] = gain
+            counts[BEST_LENGTH] = length
+            tree.best_state[:length], tree.best_action[:length] = path[:length], moves[:length]
     return DONE
 
 
 @kernel
-def _remember(tree: Any, depth: int, length: int, gain: float) -> None:
-    """Count the visits, the range of returns and the best plan seen."""
-    for d in range(depth + 1):
-        tree.node_visits[tree.path_node[d]] += 1
-    tree.numbers[LOW] = min(tree.numbers[LOW], gain)
-    tree.numbers[HIGH] = max(tree.numbers[HIGH], gain)
-    if gain > tree.numbers[BEST]:
-        tree.numbers[BEST] = gain
-        tree.counts[BEST_LENGTH] = length
-        tree.best_state[:length] = tree.path_state[:length]
-        tree.best_action[:length] = tree.path_action[:length]
-    tree.counts[ITERATIONS] += 1
+def _take(counts: Any, which: int, size: int, room: int, place: Any, index: int) -> bool:
+    """Give the next `size` nodes, edges or slots to place[index]; False where there is no room."""
+    if counts[which] + size > room:
+        return False
+    place[index] = counts[which]
+    counts[which] += size
+    return True
 
 
-def simulate(graph: Any, g: Any, tree: Tree, options: Any, widen: Any, rules: tuple[Any, Any, Any]) -> int:
-    """`options` = (horizon, scale, exploration, rule, threshold, strength). See `_simulate`."""
-    return int(_kernel(*rules)(graph, g, tree, options, widen))
+@kernel
+def _back_up(
+    value: Any, visits: Any, mean: Any, root: Any, edges: Any, depth: int, gain: float, tried: Any, nodes: Any
+) -> None:
+    for d in range(depth):
+        edge = edges[d]
+        tried[nodes[d]] += visits[edge] == 0
+        value[edge] = mean_backup(value[edge], visits[edge], gain)
+        visits[edge] += 1
+        mean[edge] = value[edge] / visits[edge]
+        root[edge] = 1.0 / math.sqrt(visits[edge])
+
+
+def simulate(graph: Any, g: Any, scaled: Any, tree: Tree, options: Any, widen: Any, rules: tuple[Any, Any, Any]) -> int:
+    """`options` = (horizon, scale, exploration, rule, threshold, strength, mode). See `_simulate`."""
+    return int(_kernel(*rules)(graph, g, scaled, tree, options, widen))
 
 
 DEFAULT_RULES = (uct, random_rollout, mean_backup)
@@ -340,78 +369,39 @@ def _kernel(selection: Any, rollout: Any, backup: Any) -> Any:
     if (selection, rollout, backup) == DEFAULT_RULES:
         return _simulate
     names = {**globals(), "uct": selection, "random_rollout": rollout, "mean_backup": backup}
-    for part in (_roll_out, _choose, _simulate):
+    for part in (_back_up, _simulate):
         code = cast(Any, part).py_func.__code__
         names[part.__name__] = njit(nogil=True)(FunctionType(code, names))
     return names["_simulate"]
 
 
-@kernel
-def best_history(graph: Any, g: Any, past: Any, soft: float, sign: float, options: Any) -> Any:
-    """Backward induction over the tree of histories below `past`, without storing it.
+class Scaled:
+    """What `_added` reads instead of g: exp(2 * scale * (g - middle)) where it neither overflows nor vanishes.
 
-    Returns the value of each first action, the states and actions of the optimal plan (the likeliest outcomes where
-    chance decides), and the number of plans looked at. Every state on the way must be expanded.
+    Extended as g gets more rows; the rows it has stay as they are.
     """
-    horizon, scale, rule = int(options[0]), options[1], int(options[3])
-    start = len(past)
-    size = horizon + 1
-    path = np.zeros(size, np.int64)
-    path[:start] = past
-    softs, signs = np.zeros(size), np.zeros(size)  # pair sums of the history of each length
-    softs[start], signs[start] = soft, sign
-    offset, outcome = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    mean, top = np.zeros(size), np.full(size, -np.inf)  # of the current action so far; of the best action
-    plan, moves = np.zeros((size, size), np.int64), np.zeros((size, size), np.int64)  # best continuation per depth
-    plan_length = np.zeros(size, np.int64)
-    likely = np.full(size, -1.0)  # probability of the outcome whose continuation is kept for the current action
-    tail, tail_moves = np.zeros((size, size), np.int64), np.zeros((size, size), np.int64)
-    tail_length = np.zeros(size, np.int64)
-    root_count = graph.action_count[past[start - 1]] if start < horizon else 0
-    values = np.full(root_count, -np.inf)
-    leaves = 0
-    n = start
-    while True:
-        state = path[n - 1]
-        count = graph.action_count[state]
-        if n >= horizon or count == 0:
-            leaves += 1
-            top[n] = worth(softs[n], signs[n], n, rule, options[4], options[5], horizon)
-            plan_length[n] = n
-        elif offset[n] < count:
-            action = graph.first_action[state] + offset[n]
-            following = graph.outcome_state[graph.first_outcome[action] + outcome[n]]
-            more_soft, more_sign = increment(g, path, n, following, scale)
-            path[n] = following
-            softs[n + 1], signs[n + 1] = softs[n] + more_soft, signs[n] + more_sign
-            n += 1
-            offset[n], outcome[n], mean[n], top[n], likely[n] = 0, 0, 0.0, -np.inf, -1.0
-            continue
-        if n == start:
-            break
-        # the subtree below path[:n] is done: give its value to the action above
-        above = n - 1
-        action = graph.first_action[path[above - 1]] + offset[above]
-        chance = graph.outcome_probability[graph.first_outcome[action] + outcome[above]]
-        mean[above] += chance * top[n]
-        if chance > likely[above]:
-            likely[above] = chance
-            tail_length[above] = plan_length[n]
-            tail[above, n : plan_length[n]] = plan[n, n : plan_length[n]]
-            tail_moves[above, n : plan_length[n]] = moves[n, n : plan_length[n]]
-            tail[above, above] = path[above]
-        outcome[above] += 1
-        if outcome[above] == graph.outcome_count[action]:
-            if above == start:
-                values[offset[above]] = mean[above]
-            if mean[above] > top[above]:
-                top[above] = mean[above]
-                plan_length[above] = tail_length[above]
-                plan[above, above : plan_length[above]] = tail[above, above : plan_length[above]]
-                moves[above, above : plan_length[above]] = tail_moves[above, above : plan_length[above]]
-                moves[above, above] = action
-            offset[above] += 1
-            outcome[above], mean[above], likely[above] = 0, 0.0, -1.0
-        n = above
-    states = np.concatenate((past, plan[start, start : plan_length[start]])) if root_count > 0 else past
-    return values, states, moves[start, start : plan_length[start]], leaves
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+        self.mode = RATIO if scale > 0 else SIGNS
+        self._middle = 0.0
+        self._known = 0
+        self._rows: NDArray[np.float64] = np.empty((0, 0))
+
+    def __call__(self, g: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.mode == SIGNS or len(g) == self._known:
+            return g if self.mode == SIGNS else self._rows[: len(g)]
+        if self._known == 0:
+            self._middle = 0.5 * (float(g.min()) + float(g.max()))
+        fresh = self.scale * (g[self._known :] - self._middle)
+        if self.mode == RATIO and np.abs(fresh).max() > SAFE_EXPONENT:
+            self.mode, self._known = DIRECT, 0
+            fresh = self.scale * (g - self._middle)
+        if len(self._rows) < len(g):
+            rows = np.empty((max(len(g), 2 * len(self._rows)), g.shape[1]))
+            if self._known:
+                rows[: self._known] = self._rows[: self._known]
+            self._rows = rows
+        self._rows[self._known : len(g)] = np.exp(2.0 * fresh) if self.mode == RATIO else fresh
+        self._known = len(g)
+        return self._rows[: len(g)]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.concepts.check import kind
-from meip.concepts.language import Concept
+from meip.concepts.language import Composite, Concept
 from meip.concepts.parser import parse_concept
 from meip.errors import LearningError, did_you_mean
 from meip.estimator import Estimator
@@ -114,7 +114,7 @@ class Study:
     def fit_features(self, terms: Sequence[UtilityTerm], matrix: Floats, start: Floats | None = None) -> Trial:
         """The same with the features already computed."""
         if self.options.objective == "likelihood":
-            found = self.objective.fit(matrix, start)
+            found = self.objective.fit(matrix, start, below=None if self.exact else _order_broken(terms))
         else:
             found = self._fit_svm(matrix)
         g = matrix @ found.weights if matrix.shape[1] else np.zeros(len(matrix))
@@ -169,6 +169,22 @@ class Study:
         for row, plan in zip(states, plans, strict=True):
             row[: len(plan)] = plan
         return self.training.rows(graph, states), np.array([len(p) for p in plans], np.int64)
+
+
+def _order_broken(terms: Sequence[UtilityTerm]) -> Floats:
+    """For each order concept "b and not a": the features of b achieved out of order, which should be no achievement.
+
+    Sampled pools hold few plans that break the order, enforced ones none: there the demonstrated order decides.
+    """
+    sizes = [term.size for term in terms]
+    place = {term.concept: sum(sizes[:k]) for k, term in enumerate(terms)}
+    rows = []
+    for concept in place:
+        if isinstance(concept, Composite) and concept.operation == "and" and concept.arguments[0] in place:
+            row = np.zeros(sum(sizes))
+            row[[place[concept], place[concept.arguments[0]]]] = 1.0
+            rows.append(row)
+    return np.array(rows).reshape(len(rows), sum(sizes))
 
 
 @dataclass(frozen=True)

@@ -105,9 +105,15 @@ class Likelihood:
         self._groups = _assemble(parts)
         self._intended = training.demonstrated_rows()
 
-    def fit(self, features: Floats, start: Floats | None = None, *, tolerance: float = 1e-5) -> Fit:
-        """Maximise J by BFGS, from w = 0 unless told otherwise; `tolerance` is the largest slope left over."""
-        problem = self.compress(features)
+    def fit(
+        self, features: Floats, start: Floats | None = None, *, below: Floats | None = None, tolerance: float = 1e-5
+    ) -> Fit:
+        """Maximise J by BFGS, from w = 0 unless told otherwise; `tolerance` is the largest slope left over.
+
+        `below` [R, M] are features of imagined states that should rank below a state without any: they join the hinge,
+        once for each demonstration.
+        """
+        problem = self.compress(features, below)
         w0 = np.zeros(features.shape[1]) if start is None else np.array(start, dtype=np.float64)
         w, iterations, converged = problem.maximise(w0, tolerance)
         value, _, logs = problem.evaluate(w)
@@ -123,9 +129,9 @@ class Likelihood:
         problem = _Compressed(features, self._groups, self._intended, self.options, merge=False)
         return problem.slopes(np.asarray(weights, dtype=np.float64))
 
-    def compress(self, features: Floats) -> _Compressed:
+    def compress(self, features: Floats, below: Floats | None = None) -> _Compressed:
         """The same objective on the distinct rows of the features."""
-        return _Compressed(features, self._groups, self._intended, self.options)
+        return _Compressed(features, self._groups, self._intended, self.options, below=below)
 
     def _log_z(self, logs: Floats) -> tuple[float, ...]:
         return tuple(float(logs[k]) for k in self._case_group)
@@ -142,14 +148,23 @@ class _Compressed:
         options: LikelihoodOptions,
         *,
         merge: bool = True,
+        below: Floats | None = None,
     ) -> None:
         self.options = options
+        imagined = np.zeros(0, np.int64)
+        if below is not None and len(below):
+            imagined = np.arange(len(features) + 1, len(features) + 1 + len(below))
+            features = np.vstack([features, np.zeros(features.shape[1]), below])
         self.features, self.groups, code = features, groups, np.arange(len(features))
         if merge:
             code, representatives = group_rows(features)
             self.features = np.ascontiguousarray(features[representatives])
             self.groups = _merged(groups, code)
         self.pair_later, self.pair_earlier, self.pair_count = _differing_pairs([code[rows] for rows in intended])
+        if len(imagined):
+            self.pair_later = np.append(self.pair_later, np.full(len(imagined), code[imagined[0] - 1]))
+            self.pair_earlier = np.append(self.pair_earlier, code[imagined])
+            self.pair_count = np.append(self.pair_count, np.full(len(imagined), float(len(intended))))
 
     def evaluate(self, w: Floats) -> tuple[float, Floats, Floats]:
         """J, its gradient, and the log-sum-exp of each group."""

@@ -172,8 +172,6 @@ class _Hunt:
             yield from self._level(level)
             if self._enough(level):
                 break
-        if self.settings.avoid or (self.settings.avoid is None and self._chancy()):
-            yield from self._greedy("avoid", lambda: [(c,) for c in self._shunned()])
         if level > 1:
             yield from self._simplify()
         yield from self._finish()
@@ -194,6 +192,8 @@ class _Hunt:
             yield from self._close(level)
         elif self.settings.order == "greedy":
             yield from self._greedy("order", lambda: [(c,) for c in self._order_concepts(self.current.concepts)])
+        if self.settings.avoid or (self.settings.avoid is None and self._chancy()):
+            yield from self._greedy("avoid", lambda: [(c,) for c in self._shunned()])
 
     def _enough(self, level: int) -> bool:
         """Are the demonstrations explained, that is, rarely matched by a plan made at random?"""
@@ -373,20 +373,24 @@ class _Hunt:
         true (or false) in the demonstrations goes before what went to and fro.
         """
         tau, posterior = self.current.key
-        if stage == "level 1":
-            leading: dict[Any, Pursued] = {}
-            for found in tried:
-                place = slot(found.concepts[-1])
-                if place not in leading or found.key > leading[place].key:
-                    leading[place] = found
-            raising = [found for found in leading.values() if found.key[0] > tau + SAME_TAU]
-            steady = [found for found in raising if found.concepts[-1] in self.steady]
-            if raising:
-                return max(steady or raising, key=lambda found: found.key[1])
+        raising = self._raising(tried) if stage.startswith("level") else []
+        if raising and stage == "level 1":
+            return max(raising, key=lambda found: found.key[1])
         growing = [f for f in tried if f.key[0] >= tau - SAME_TAU and f.key[1] > posterior + LEAST_GAIN]
-        if not growing or (stage != "avoid" and self._share_as_good() <= self.settings.surprise):
+        wanted = growing or raising
+        if not wanted or (stage != "avoid" and self._share_as_good() <= self.settings.surprise):
             return None
-        return max(growing, key=lambda found: found.key[1])
+        return max(wanted, key=lambda found: found.key[1])
+
+    def _raising(self, tried: Sequence[Pursued]) -> list[Pursued]:
+        """The best of each slot, if it raises tau; if some of them move one way only, then those."""
+        leading: dict[Any, Pursued] = {}
+        for found in tried:
+            place = slot(found.concepts[-1])
+            if place not in leading or found.key > leading[place].key:
+                leading[place] = found
+        raising = [found for found in leading.values() if found.key[0] > self.current.key[0] + SAME_TAU]
+        return [found for found in raising if found.concepts[-1] in self.steady] or raising
 
     def _trials(self, bundles: Sequence[Bundle]) -> list[Pursued]:
         """Fit the current concepts with each bundle; of many, only those that the gradient of J finds promising."""

@@ -54,7 +54,8 @@ class Options:
     """With chance="probability": the tau to reach, usually that of the demonstrations."""
     strength: float = 1.0
     """With chance="posterior": factor on lambda(h) = 2(h - 1)."""
-    exploration: float = 0.3
+    exploration: float | None = None
+    """UCT's constant on min-max scaled returns; None: .3, or 1 where chance plays a part (one bad draw)."""
     widening: tuple[float, float] | None = None
     """Progressive widening (k, a): k * visits ** a actions are open; None: all at once."""
     width: int = 32
@@ -70,9 +71,10 @@ class Options:
     def rule(self) -> int:
         return CHANCE_RULES[self.chance]
 
-    def numbers(self, horizon: int, mode: int = 0) -> NDArray[np.float64]:
-        """In the form that the kernels read."""
-        numbers = [horizon, self.scale, self.exploration, self.rule, self.threshold, self.strength, mode]
+    def numbers(self, horizon: int, mode: int = 0, *, certain: bool = True) -> NDArray[np.float64]:
+        """In the form that the kernels read; `certain`: no action has several outcomes."""
+        exploration = (0.3 if certain else 1.0) if self.exploration is None else self.exploration
+        numbers = [horizon, self.scale, exploration, self.rule, self.threshold, self.strength, mode]
         return np.array(numbers, np.float64)
 
     def worth(self, soft: float, sign: float, length: int, horizon: int) -> float:
@@ -145,6 +147,7 @@ def _tree_search(
 ) -> SearchResult:
     room = max(64, min(limits.iterations + 1, limits.nodes, LARGEST_START))  # a simulation makes at most one node
     tree = kernels.new_tree(horizon, room, 8 * room, seed)
+    graph.expand(past[-1])
     g = ranking(graph)
     scaled = kernels.Scaled(options.scale)
     soft_signs = scaled(g)
@@ -152,7 +155,7 @@ def _tree_search(
     tree.path_state[: len(past)] = past
     tree.node_state[0], tree.node_soft[0], tree.node_sign[0] = past[-1], soft, sign
     tree.counts[kernels.NODES], tree.counts[kernels.HISTORY] = 1, len(past)
-    settings = options.numbers(horizon, scaled.mode)
+    settings = options.numbers(horizon, scaled.mode, certain=_certain(graph))
     widen = np.array(options.widening or (0.0, 0.0), np.float64)
     stop = None if limits.seconds is None else time.monotonic() + limits.seconds
     batch = limits.iterations if stop is None else 64
@@ -164,7 +167,7 @@ def _tree_search(
             graph.expand(int(tree.counts[kernels.NEEDED]))
             g = ranking(graph)
             soft_signs = scaled(g)
-            settings = options.numbers(horizon, scaled.mode)
+            settings = options.numbers(horizon, scaled.mode, certain=_certain(graph))
         elif status == kernels.FULL:
             if tree.counts[kernels.NODES] >= limits.nodes:
                 stopped = "nodes"

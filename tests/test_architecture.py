@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("domain", "world", "problems", "check", "graph", "demonstrations"),
     ("concepts",),
     ("chains", "decisions", "ordering", "utility"),
-    ("grouping", "ranking", "tree", "expectimax", "plans", "search", "pool"),
+    ("grouping", "ranking", "tree", "expectimax", "plans", "search", "guided", "pool"),
     ("training", "likelihood", "ranksvm", "learner", "pursuit", "stepwise", "baselines"),
     ("task", "checkpoint", "planning", "explanation", "learning", "evaluation"),
     ("worlds", "experiments"),

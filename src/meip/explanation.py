@@ -21,6 +21,7 @@ from meip.utility import curve
 __all__ = ["Explanation", "Reading", "explain", "layers", "reduced"]
 
 MAJORITY = 0.5
+MOST_TOLD = 4  # wishes without an order in the sentence
 Curve = tuple[tuple[float, float], ...]  # (value of the concept, what it adds to g)
 
 
@@ -206,7 +207,8 @@ def _sentence(task: Task, readings: Sequence[Reading], names: dict[str, str]) ->
     extra = [_wish(r) for r in others if r.share > 0 and r.confidence >= MAJORITY]
     sentence = ", ".join(parts)
     if extra:
-        listed = "; ".join(extra)
+        more = f"; and {len(extra) - MOST_TOLD} more" if len(extra) > MOST_TOLD else ""
+        listed = "; ".join(extra[:MOST_TOLD]) + more
         sentence = f"{sentence}. Besides: {listed}" if sentence else f"Wanted: {listed}"
     return f"{sentence}." if sentence else "Nothing was found that all demonstrations strive for."
 

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from meip.demonstrations import Demonstration, Plan, replay
-from meip.errors import LearningError, MeipError
+from meip.errors import LearningError, MeipError, did_you_mean
 from meip.graph import StateGraph
+from meip.guided import GuidedPlan, best_first, walk
 from meip.ordering import kendall_tau
 from meip.problems import problem_document
 from meip.ranking import UtilityRanking
-from meip.search import Chance, Limits, Method, Options, SearchResult, search
+from meip.search import Chance, Limits, Options, SearchResult, search
+from meip.stepwise.score import UtilityScore
 from meip.task import PlanStep, Task, TaskPlan
 from meip.world import encode
 
 __all__ = ["check_domain", "default_horizon", "plan_task", "score_task"]
 
 SAME = 1e-9
+PlanMethod = Literal["auto", "exact", "mcts", "beam", "greedy", "gbfs"]
+PLAN_METHODS = ("auto", "exact", "mcts", "beam", "greedy", "gbfs")
 
 
 def plan_task(
     task: Task,
     world: Any,
     *,
-    method: Method = "auto",
+    method: PlanMethod = "auto",
     chance: Chance = "expectation",
     horizon: int | None = None,
     iterations: int = 3000,
@@ -35,30 +39,64 @@ def plan_task(
 ) -> TaskPlan:
     """Search for the plan that the task ranks best.
 
-    method      auto (exact where all histories can be looked at, else beam, or mcts where chance plays a part),
-                exact, mcts, beam, greedy
+    method      over histories, by their tau: exact, mcts, beam; by the utility of single states, to the world's goal:
+                greedy, gbfs (best-first). auto: greedy and then gbfs for tasks learned stepwise, else exact where all
+                histories can be looked at, else beam, or mcts where chance plays a part
     chance      expectation of tau; posterior (the paper's, hopes for luck); probability of a tau like the
                 demonstrations'
     horizon     states of the plan; by default the world's own, or the longest demonstration where people stopped by
                 themselves
+    iterations  of the tree search; expansions of gbfs
     """
+    if method not in PLAN_METHODS:
+        raise LearningError(f"search method {method!r}: {did_you_mean(method, PLAN_METHODS)}")
     graph = StateGraph(world)
     check_domain(task, graph)
     length = default_horizon(task, graph) if horizon is None else horizon
     if length < 1:
         raise LearningError(f"horizon counts the states of a plan, so it is at least 1, got {length}")
     ranking = UtilityRanking(task.members)
-    options = Options(chance=chance, threshold=task.tau_demo)
-    found = search(
-        graph,
-        ranking,
-        method=method,
-        horizon=length,
-        options=options,
-        limits=Limits(iterations=iterations, seconds=seconds),
-        seed=seed,
+    limits = Limits(iterations=iterations, seconds=seconds)
+    by_step = (
+        task.provenance.regime == "stepwise" and graph.world.reached(graph.states[int(graph.initial[0])]) is not None
     )
-    return _document(graph, ranking(graph), found, chance, length, seed)
+    if method == "gbfs" or (by_step and method in ("auto", "greedy")):
+        found = _guided(task, graph, ranking, method, length, limits)
+    else:
+        options = Options(chance=chance, threshold=task.tau_demo)
+        found = search(graph, ranking, method=method, horizon=length, options=options, limits=limits, seed=seed)
+    return _document(graph, ranking, found, chance, length, seed)
+
+
+def _guided(
+    task: Task, graph: StateGraph, ranking: UtilityRanking, method: str, horizon: int, limits: Limits
+) -> SearchResult:
+    """Greedy, best-first, or (auto) the second where the first does not reach the goal."""
+    for name in ("greedy", "gbfs") if method == "auto" else (method,):
+        plan = _guided_once(task, graph, ranking, name, horizon, limits)
+        if plan.stopped_by == "goal":
+            break
+    value = float(ranking(graph)[plan.states[-1]].mean())
+    parts = (plan.states, plan.actions, value)
+    return SearchResult(*parts, *parts, stopped_by=plan.stopped_by, method=name)
+
+
+def _guided_once(
+    task: Task, graph: StateGraph, ranking: UtilityRanking, name: str, horizon: int, limits: Limits
+) -> GuidedPlan:
+    """By the world's own planner where it has one (`guided_plan`, on whatever its states are packed into)."""
+    own = getattr(graph.world, "guided_plan", None)
+    if own is None:
+        if name == "greedy":
+            return walk(graph, ranking, horizon, limits.seconds)
+        return best_first(graph, ranking, horizon, limits.iterations, limits.seconds)
+    score = UtilityScore(graph.world.domain, task.members)
+    states, actions, reason = own(score, name, horizon, limits.iterations, limits.seconds)
+    numbers = tuple(graph.intern(state) for state in states)
+    chosen = []
+    for number, action in zip(numbers, actions, strict=False):
+        chosen.append(next(n for n in graph.action_numbers(number) if graph.actions[n] == action))
+    return GuidedPlan(numbers, tuple(chosen), reason)
 
 
 def default_horizon(task: Task, graph: StateGraph) -> int:
@@ -90,10 +128,10 @@ def check_domain(task: Task, graph: StateGraph) -> None:
 
 
 def _document(
-    graph: StateGraph, g: NDArray[np.float64], found: SearchResult, chance: Chance, horizon: int, seed: int
+    graph: StateGraph, ranking: UtilityRanking, found: SearchResult, chance: Chance, horizon: int, seed: int
 ) -> TaskPlan:
     world, states = graph.world, found.states
-    chosen = g[list(states)]  # [h, members]
+    chosen = ranking(graph)[list(states)]  # [h, members]
     steps = [
         PlanStep(
             encode(graph.actions[action]),

@@ -18,6 +18,7 @@ from meip.cli import (  # noqa: F401  (importing a module adds its commands)
     fold,
     learn,
     look,
+    pddl,
     plan,
 )
 from meip.cli.app import app
@@ -26,9 +27,15 @@ from meip.errors import MeipError
 __all__ = ["app", "main"]
 
 BAD_INPUT = 2
+# The way of a newcomer; commands that are not named come after these.
+ORDER = ("demo", "learn", "explain", "plan", "evaluate", "reproduce", "show", "concepts", "check", "schema")
 INTERRUPTED = 130
 # Recent typers carry their own copy of click and older ones import it; this is the base class of usage errors in both.
 _UsageError: Any = typer.BadParameter.__mro__[2]
+
+app.registered_commands.sort(
+    key=lambda c: ORDER.index(n) if (n := getattr(c.callback, "__name__", "")) in ORDER else 99
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -14,6 +14,9 @@ __all__ = ["DomainOption", "JsonOption", "app", "console", "print_json"]
 EXAMPLES = """
 Examples:
 
+  meip demo                             start here: learn, explain, plan
+  meip learn demos.jsonl -o task.json   what do these demonstrations strive for?
+  meip plan task.json problem.json      what would they do here?
   meip show ritual                      a world's states, actions and facts
   meip concepts ritual --level 2        what can be said about it
   meip check demos.jsonl problem.json   are these files right?

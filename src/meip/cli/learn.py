@@ -37,7 +37,12 @@ def learn(
     level: Annotated[
         int | None, typer.Option("--level", min=1, help="Fluents per concept at most; default: by the grammar.")
     ] = None,
-    committee: Annotated[int, typer.Option(min=1, help="Members; their agreement is shown as confidence.")] = 1,
+    regime: Annotated[
+        str, typer.Option(help="exact: compare whole plans; stepwise: steps with their alternatives; auto: by size.")
+    ] = "auto",
+    committee: Annotated[
+        int | None, typer.Option(min=1, help="Members; their agreement is shown as confidence. Default: by the regime.")
+    ] = None,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes for the members of a committee; -1: one per core.")] = 1,
     backend: Annotated[str, typer.Option(help="Where they run: loky (this machine), ray, dask.")] = "loky",
     checkpoint: Annotated[
@@ -68,6 +73,7 @@ def learn(
         raise MeipError(f"--objective: unknown {objective!r}; {did_you_mean(objective, OBJECTIVES)}")
     episodes = read_episodes(demos or (), world, domain, plans)
     options = LearnOptions(
+        regime=regime,  # type: ignore[arg-type]
         objective=objective,  # type: ignore[arg-type]
         grammar=chosen_grammar(grammar, level, episodes[0].world.domain),
         tolerance=tolerance,

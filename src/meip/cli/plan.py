@@ -15,7 +15,7 @@ __all__ = ["NOT_REACHED", "plan"]
 
 NOT_REACHED = 3
 CHANCES = ("expectation", "posterior", "probability")
-METHODS = ("auto", "exact", "mcts", "beam", "greedy")
+METHODS = ("auto", "exact", "mcts", "beam", "greedy", "gbfs")
 
 
 @app.command()
@@ -27,7 +27,7 @@ def plan(
         "expectation"
     ),
     horizon: Annotated[int | None, typer.Option(min=1, help="States of the plan; default: the world's.")] = None,
-    iterations: Annotated[int, typer.Option(min=1, help="Of the tree search.")] = 3000,
+    iterations: Annotated[int, typer.Option(min=1, help="Of the tree search; expansions of gbfs.")] = 3000,
     seconds: Annotated[float | None, typer.Option("--time", min=0.0, metavar="SECONDS", help="Time limit.")] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the plan: .json, or .plan for PDDL.")
@@ -46,7 +46,7 @@ def plan(
     Examples:
       meip plan task.json ritual
       meip plan task.json problem.json --search mcts --time 5 -o plan.json
-      meip plan task.json p01.pddl -o p01.plan --render p01.html
+      meip plan task.json p01.pddl --search gbfs -o p01.plan --render p01.html
 
     Exit code 0: the world's goal is reached, or it has none of its own; 3: not reached, the best plan is written.
     """

@@ -26,7 +26,7 @@ def learning_progress(lines: bool = True) -> Iterator[Any]:
         bar = progress.add_task("listing plans and concepts", total=None)
 
         def tell(info: dict[str, Any]) -> None:
-            many = info["members"] > 1
+            many = info.get("members", 1) > 1 and ("done" in info or "member" in info)
             total = info["members"] if many else None
             progress.update(bar, description=_line(info), total=total, completed=_completed(info) if many else 0)
 
@@ -38,6 +38,9 @@ def _completed(info: dict[str, Any]) -> int:
 
 
 def _line(info: dict[str, Any]) -> str:
+    if "tried" not in info and "done" not in info:  # the stages of the stepwise regime
+        more = [f"{name} {info[name]}" for name in ("model", "solved", "steps", "states", "concepts") if name in info]
+        return f"{info['stage']}: {', '.join(more)}" if more else str(info["stage"])
     if "done" in info:
         return f"{info['done']} of {info['members']} members learned"
     who = f"member {info['member']} of {info['members']}, " if info["members"] > 1 else ""

@@ -11,6 +11,7 @@ from meip.report.svg import curve_svg, order_svg
 
 __all__ = ["explanation_page", "page"]
 
+MOST_CARDS = 24
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2933; --soft: #5f6c7b; --paper: #ffffff; --card: #f6f8fa; --edge: #d8dee6;
   --accent: #1a7f6b; --faint: #9fcfc4; --warn: #b4552d; }
@@ -83,13 +84,16 @@ def _head(found: Explanation) -> str:
 
 
 def _wishes(found: Explanation) -> str:
-    heights = [y for reading in found.wishes for curve in reading.curves for _, y in curve] or [0.0]
+    shown = found.wishes[:MOST_CARDS]
+    heights = [y for reading in shown for curve in reading.curves for _, y in curve] or [0.0]
     low, high = min(0.0, *heights), max(0.0, *heights)
-    cards = "".join(_card(found, reading, low, high) for reading in found.wishes)
+    cards = "".join(_card(found, reading, low, high) for reading in shown)
+    rest = [(r.text, f"{r.share:.1%}, {r.english}") for r in found.wishes[MOST_CARDS:]]
+    more = f"<details><summary>{len(rest)} more with smaller shares</summary>{_table(rest)}</details>" if rest else ""
     return (
         "<section><h2>What is wanted</h2>"
         '<p class="small">Each drawing shows what a concept adds to the utility, all on the same scale; the bar is its '
-        f'share of the whole.</p><ul class="cards">{cards}</ul></section>'
+        f'share of the whole.</p><ul class="cards">{cards}</ul>{more}</section>'
     )
 
 

@@ -18,6 +18,8 @@ from meip.task import Precedence, TaskPlan
 __all__ = ["action_text", "explanation_text", "heading", "order_text", "plan_text", "why_text", "wishes_text"]
 
 BAR = 10
+MOST_WISHES = 10
+LONG_PLAN = 12  # steps beyond which only the actions are told
 
 
 def heading(text: str) -> Text:
@@ -55,13 +57,17 @@ def wishes_text(found: Explanation) -> RenderableType:
     table.add_column("adds", justify="right", no_wrap=True)
     if found.members > 1:
         table.add_column("agree", justify="right", no_wrap=True)
-    for reading in found.wishes:
+    for reading in found.wishes[:MOST_WISHES]:
         told = Text.assemble(reading.english, "\n", (f"  {reading.text}", "cyan"))
         cells: list[RenderableType] = [told, _Bar(reading.share), _weight(reading)]
         if found.members > 1:
             cells.append(f"{reading.confidence:.0%}")
         table.add_row(*cells)
-    return _indented(table)
+    more = len(found.wishes) - MOST_WISHES
+    note = (
+        [Text(f"and {more} more with smaller shares; --html or --json lists them all", style="dim")] if more > 0 else []
+    )
+    return _indented(Group(table, *note))
 
 
 class _Bar:
@@ -80,9 +86,10 @@ class _Bar:
 
 
 def _weight(reading: Reading) -> str:
-    """The weight of a boolean, the range of a curve; the members' mean."""
-    if reading.kind == "boolean":
-        return f"{sum(c[-1][1] for c in reading.curves) / len(reading.curves):+.2f}"
+    """The weight of a boolean, the slope of a line (the members' means), the range of a curve."""
+    if reading.kind in ("boolean", "linear"):
+        each = " each" if reading.kind == "linear" else ""
+        return f"{sum(c[-1][1] for c in reading.curves) / len(reading.curves):+.2f}{each}"
     heights = [y for c in reading.curves for _, y in c]
     return f"{min(heights):+.2f}..{max(heights):+.2f}"
 
@@ -131,20 +138,17 @@ def why_text(found: Explanation) -> RenderableType:
 def plan_text(plan: TaskPlan) -> RenderableType:
     """A plan step by step."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
-    names = ["", "do", "then", "g"]
     sure = any(step.confidence < 1 for step in plan.steps)
     chance = any(step.probability < 1 for step in plan.steps)
-    names += ["agreement"] * sure + ["probability"] * chance
-    for name in names:
+    told = len(plan.steps) <= LONG_PLAN
+    for name in ["", "do", *["then"] * told, "g", *["agreement"] * sure, *["probability"] * chance]:
         table.add_column(name, justify="left" if name in ("do", "then") else "right")
-    table.add_row("", "", plan.start)
+    if told:
+        table.add_row("", "", plan.start)
     for number, step in enumerate(plan.steps, start=1):
-        cells: list[RenderableType] = [
-            str(number),
-            Text(action_text(step.action), style="bold"),
-            step.state,
-            f"{step.utility:.2f}",
-        ]
+        cells: list[RenderableType] = [str(number), Text(action_text(step.action), style="bold")]
+        cells += [step.state] * told
+        cells += [f"{step.utility:.2f}"]
         cells += [f"{step.confidence:.0%}"] * sure
         cells += [f"{step.probability:g}"] * chance
         table.add_row(*cells)

@@ -248,6 +248,14 @@ class PddlWorld(World):
             tables[name] = block_of.reshape(len(rows), *shape).copy()
         return tables
 
+    def guided_plan(
+        self, score: Any, method: str, horizon: int, expansions: int, seconds: float | None
+    ) -> tuple[list[bytes], list[str], str]:
+        """Plan greedily or best-first on packed states; see `meip.worlds.pddl.guided`."""
+        from meip.worlds.pddl.guided import guided_plan
+
+        return guided_plan(self, score, method, horizon, expansions, seconds)
+
     def describe(self, state: bytes) -> str:
         texts = self.engine.fact_texts(self.pack([state])[0])
         more = f" ... ({len(texts)} facts)" if len(texts) > SHOWN else ""

@@ -25,6 +25,9 @@ Floats = NDArray[np.float64]
 TILE = 4
 STATES = 64 * TILE
 ZERO, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
+BYTE = np.uint64(255)
+SPREAD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").view(np.uint64)[:, 0].copy()
+"""The bits of a byte, each in a byte of its own, in the order of memory."""
 
 
 class Op(IntEnum):
@@ -143,33 +146,31 @@ def _sum(a: np.uint64, b: np.uint64, c: np.uint64) -> tuple[np.uint64, np.uint64
 
 @kernel
 def _count(m: Bits, to: int, a: int, b: int, n: int, digits: int) -> None:
-    """How many of n tuples are in a and b: digit d of the count of each state in tuple to + d. Eight at a time."""
-    eight = np.zeros(8, np.uint64)
+    """How many of n tuples are in a and b: digit d of the count of each state in tuple to + d. Four at a time."""
+    left, right, out = m[a : a + n], m[b : b + n], m[to : to + digits]
     for w in range(TILE):
         for d in range(digits):
-            m[to + d, w] = ZERO
-        ones = twos = fours = ZERO
-        for i in range(0, n, 8):
-            last = min(8, n - i)
-            for k in range(8):
-                eight[k] = m[a + i + k, w] & m[b + i + k, w] if k < last else ZERO
-            ones, t1 = _sum(ones, eight[0], eight[1])
-            ones, t2 = _sum(ones, eight[2], eight[3])
-            twos, f1 = _sum(twos, t1, t2)
-            ones, t1 = _sum(ones, eight[4], eight[5])
-            ones, t2 = _sum(ones, eight[6], eight[7])
-            twos, f2 = _sum(twos, t1, t2)
-            fours, carry = _sum(fours, f1, f2)
-            for d in range(3, digits):
-                have = m[to + d, w]
-                m[to + d, w] = have ^ carry
+            out[d, w] = ZERO
+        ones = twos = ZERO
+        for i in range(0, n - 3, 4):
+            ones, t1 = _sum(ones, left[i, w] & right[i, w], left[i + 1, w] & right[i + 1, w])
+            ones, t2 = _sum(ones, left[i + 2, w] & right[i + 2, w], left[i + 3, w] & right[i + 3, w])
+            twos, carry = _sum(twos, t1, t2)
+            for d in range(2, digits):
+                have = out[d, w]
+                out[d, w] = have ^ carry
+                carry &= have
+        for i in range(n - n % 4, n):
+            ones, t1 = _sum(ones, left[i, w] & right[i, w], ZERO)
+            twos, carry = _sum(twos, t1, ZERO)
+            for d in range(2, digits):
+                have = out[d, w]
+                out[d, w] = have ^ carry
                 carry &= have
         if digits > 0:
-            m[to, w] = ones
+            out[0, w] = ones
         if digits > 1:
-            m[to + 1, w] = twos
-        if digits > 2:
-            m[to + 2, w] = fours
+            out[1, w] = twos
 
 
 @kernel
@@ -216,13 +217,25 @@ def _bits(m: Bits, a: int, first: int, out: Floats) -> None:
 
 @kernel
 def _numbers(m: Bits, a: int, digits: int, first: int, out: Floats) -> None:
-    number = np.empty(64, np.int64)
+    """Numbers in binary digits as floats; those below 256 for eight states at once, a byte for each."""
+    number, eighths = np.empty(64, np.int64), np.empty(8, np.uint64)
+    small = eighths.view(np.uint8)
     for w in range(TILE):
         line = out[first + 64 * w : first + 64 * w + 64]
-        if line.size > 0:
+        if line.size == 0:
+            return
+        if digits > 8:
             _number(m, a, w, digits, number)
             for s in range(line.size):
-                line[s] = np.float64(np.int32(number[s]))
+                line[s] = number[s]
+            continue
+        for k in range(8):
+            total, shift = ZERO, np.uint64(8 * k)
+            for d in range(digits):
+                total |= SPREAD[(m[a + d, w] >> shift) & BYTE] << np.uint64(d)
+            eighths[k] = total
+        for s in range(line.size):
+            line[s] = small[s]
 
 
 @kernel

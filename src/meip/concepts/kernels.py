@@ -216,15 +216,15 @@ def _bits(m: Bits, a: int, first: int, out: Floats) -> None:
 
 
 @kernel
-def _numbers(m: Bits, a: int, digits: int, first: int, out: Floats) -> None:
-    """Numbers in binary digits as floats; those below 256 for eight states at once, a byte for each."""
-    number, eighths = np.empty(64, np.int64), np.empty(8, np.uint64)
+def _numbers(m: Bits, a: int, digits: int, first: int, out: Floats, eighths: Bits) -> None:
+    """Numbers in binary digits as floats; those below 256 for eight states at once, a byte of eighths[8] for each."""
     small = eighths.view(np.uint8)
     for w in range(TILE):
         line = out[first + 64 * w : first + 64 * w + 64]
         if line.size == 0:
             return
         if digits > 8:
+            number = np.empty(64, np.int64)
             _number(m, a, w, digits, number)
             for s in range(line.size):
                 line[s] = number[s]
@@ -282,13 +282,15 @@ def _term(m: Bits, one: Code, pool: Code) -> None:
 
 
 @kernel
-def _column(m: Bits, one: Code, first: int, reals: Floats, values: Floats, missing: NDArray[np.bool_]) -> None:
+def _column(
+    m: Bits, one: Code, first: int, reals: Floats, values: Floats, missing: NDArray[np.bool_], eighths: Bits
+) -> None:
     """One instruction that writes a column of results for the states from `first` on."""
     op, a, b, x = one[0], one[2], one[3], one[5]
     out, none = values[one[8]], missing[one[8]]
     states = min(STATES, out.size - first)
     if op == Op.NUMBER:
-        _numbers(m, a, x, first, out)
+        _numbers(m, a, x, first, out, eighths)
     elif op == Op.BIT:
         _bits(m, a, first, out)
     elif op == Op.BIT_WITHIN:
@@ -344,7 +346,7 @@ def run(
     for i in range(code.shape[0]):
         if code[i, 0] == Op.AGGREGATE:
             aggregates += 1
-    reals = np.empty((aggregates, 3, STATES), np.float64)
+    reals, eighths = np.empty((aggregates, 3, STATES), np.float64), np.empty(8, np.uint64)
     for tile in range(inputs.shape[0]):
         m[: inputs.shape[1]] = inputs[tile]
         first = tile * STATES
@@ -353,7 +355,7 @@ def run(
             if one[0] == Op.PRINT:
                 _print(m, one[2], one[4], one[5], states - first, prints[one[8]])
             elif one[0] >= Op.BIT:
-                _column(m, one, first, reals, values, missing)
+                _column(m, one, first, reals, values, missing, eighths)
             elif one[0] == Op.AGGREGATE:
                 _aggregate(m, one[2], functions[one[6] : one[6] + one[5]], first, reals[one[8]])
             elif tile == 0 or one[10] == 0:

@@ -18,7 +18,7 @@ from meip.decisions import Decision
 from meip.task import Precedence, Provenance, Task, precedence
 from meip.utility import curve
 
-__all__ = ["Explanation", "Reading", "explain", "layers", "reduced"]
+__all__ = ["MAJORITY", "Explanation", "Reading", "explain", "layers", "reduced"]
 
 MAJORITY = 0.5
 MOST_TOLD = 4  # wishes without an order in the sentence

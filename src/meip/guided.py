@@ -32,10 +32,12 @@ class GuidedPlan:
     """goal, dead end, horizon, expansions or seconds."""
 
 
-def walk(graph: StateGraph, ranking: Ranking, horizon: int, seconds: float | None = None) -> GuidedPlan:
+def walk(
+    graph: StateGraph, ranking: Ranking, horizon: int, seconds: float | None = None, start: int | None = None
+) -> GuidedPlan:
     """Always by the action that is best on average, to its likeliest outcome that was not visited yet."""
     stop = None if seconds is None else time.monotonic() + seconds
-    states, actions = [int(graph.initial[0])], list[int]()
+    states, actions = [int(graph.initial[0]) if start is None else start], list[int]()
     visited = set(states)
     while not graph.world.reached(graph.states[states[-1]]):
         reason = "horizon" if len(states) >= horizon else _late(stop)
@@ -61,11 +63,16 @@ def _best_move(graph: StateGraph, ranking: Ranking, state: int, visited: set[int
 
 
 def best_first(
-    graph: StateGraph, ranking: Ranking, horizon: int, expansions: int = 2000, seconds: float | None = None
+    graph: StateGraph,
+    ranking: Ranking,
+    horizon: int,
+    expansions: int = 2000,
+    seconds: float | None = None,
+    start: int | None = None,
 ) -> GuidedPlan:
     """Greedy best-first search over states, each action with its likeliest outcome; else the best state seen."""
     stop = None if seconds is None else time.monotonic() + seconds
-    start = int(graph.initial[0])
+    start = int(graph.initial[0]) if start is None else start
     came: dict[int, tuple[int, int, int]] = {start: (-1, -1, 1)}  # parent, action, length in states
     heap = [(-round(float(_mean(graph, ranking)[start]), ROUND), 0, start)]
     best, reason = heap[0], "dead end"

@@ -127,3 +127,19 @@ def test_the_demo_learns_explains_and_plans(tmp_path: Path, capsys: pytest.Captu
     assert "exactly 4 clays are offered at stage 3" in out and "1 torch 6" in out
     assert max(len(line) for line in out.splitlines()) <= 80
     assert Task.load(tmp_path / "task.json").tau_demo == 1.0
+
+
+def test_evaluate_prints_a_table_and_writes_tidy_rows(
+    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task, rows = tmp_path / "task.json", tmp_path / "rows.json"
+    run(capsys, "learn", demos, "-o", task)
+    code, out, err = run(
+        capsys, "evaluate", task, "ritual", "--searches", "2", "--search", "beam", "--json", rows,
+        "--against", "maxent-irl", "--demos", demos,
+    )  # fmt: skip
+    assert code == 0 and "maxent-irl (visits)" in out and err == ""
+    found = documents.read(rows, "results").rows
+    assert {row["metric"] for row in found} == {"tau", "match", "order", "length"}
+    code, _, err = run(capsys, "evaluate", task, "ritual", "--against", "maxent-irl")
+    assert code == 2 and "--demos FILE" in err

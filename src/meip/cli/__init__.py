@@ -13,6 +13,7 @@ from meip.cli import (  # noqa: F401  (importing a module adds its commands)
     bench,
     concepts,
     demo,
+    evaluate,
     explain,
     files,
     fold,

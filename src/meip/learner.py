@@ -162,7 +162,8 @@ class Study:
         if not matrix.shape[1]:
             return Fit(np.zeros(0), 0.0, (), True, 0)
         found = fit_ranking(matrix, combine(*chains), margin=SVM_MARGIN)
-        return Fit(found.w, -found.objective, (), found.converged, found.iterations)
+        likelihood, _ = self.objective.evaluate(matrix, found.w)  # comparable between rounds, unlike the SVM's own
+        return Fit(found.w, likelihood, (), found.converged, found.iterations)
 
     def _as_rows(self, graph: int, plans: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         states = np.full((len(plans), max((len(p) for p in plans), default=1)), -1, np.int64)

@@ -21,6 +21,7 @@ from meip.cli import (  # noqa: F401  (importing a module adds its commands)
     look,
     pddl,
     plan,
+    reproduce,
 )
 from meip.cli.app import app
 from meip.errors import MeipError

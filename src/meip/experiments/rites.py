@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -116,14 +117,19 @@ def _random_plan(world: Ritual, rng: np.random.Generator) -> Demonstration:
     return record(world, actions)
 
 
-def grade(rite: Rite, graph: StateGraph, actions: Sequence[int]) -> tuple[float, float]:
+def grade(rite: Rite, graph: StateGraph, states: Sequence[int]) -> tuple[float, float]:
     """(order tau, match) of a planned ritual: the order of the stages, and the share of wants that are met."""
-    taken = [graph.actions[a] for a in actions]
-    world = graph.world
-    order = kendall_tau([float(stage) for stage, _, _ in taken])
-    offered = {stage: (kind, number) for stage, kind, number in taken}
-    met = [
-        stage in offered and offered[stage][0] == want.kind and offered[stage][1] in want.numbers(world.objects)  # type: ignore[attr-defined]
-        for stage, want in enumerate(rite.wants, start=1)
+    plan = [graph.states[s] for s in states]
+    visited = [
+        stage
+        for before, after in pairwise(plan)
+        for stage in range(len(after))
+        if before[stage] is None and after[stage]
     ]
-    return order, float(np.mean(met))
+    offers = [(rite.types[offer[0]], offer[1]) if offer else None for offer in plan[-1]]
+    objects = graph.world.objects  # type: ignore[attr-defined]
+    met = [
+        offer is not None and offer[0] == want.kind and offer[1] in want.numbers(objects)
+        for offer, want in zip(offers, rite.wants, strict=True)
+    ]
+    return kendall_tau([float(stage) for stage in visited]), float(np.mean(met))

@@ -25,7 +25,7 @@ def share_row(hits: int, n: int, **conditions: Any) -> Row:
     return {**conditions, "value": hits / n, "low": low, "high": high, "n": n}
 
 
-def mean_row(values: Sequence[float], seed: int = 0, **conditions: Any) -> Row:
+def mean_row(values: Sequence[float], seed: int = 0, /, **conditions: Any) -> Row:
     """A mean with its bootstrap interval."""
     low, high = bootstrap(values, seed=seed)
     return {**conditions, "value": float(np.mean(values)), "low": low, "high": high, "n": len(values)}

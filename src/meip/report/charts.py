@@ -1,0 +1,102 @@
+"""Line and bar charts as plain SVG files: a handful of marks, themable, readable without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+__all__ = ["bar_chart", "line_chart"]
+
+WIDTH, HEIGHT = 640, 400
+LEFT, RIGHT, TOP, BOTTOM = 60, 20, 50, 60
+COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8d6cab", "#c98a1b", "#4a4e69", "#5b8e9c", "#a05a2c")
+DASHES = ("", "6 4", "2 3", "8 3 2 3", "1 4", "10 4", "4 2", "3 6")
+Points = Sequence[tuple[float, float]]
+
+
+def line_chart(
+    series: Mapping[str, Points], title: str, x: str, y: str, span: tuple[float, float] | None = None
+) -> str:
+    """A line for each series; `span` is the range of y (default: that of the data)."""
+    every = [point for points in series.values() for point in points]
+    x0, x1 = min(p[0] for p in every), max(p[0] for p in every)
+    y0, y1 = span or (min(p[1] for p in every), max(p[1] for p in every))
+    x1, y1 = (x1 if x1 > x0 else x0 + 1), (y1 if y1 > y0 else y0 + 1)
+
+    def place(point: tuple[float, float]) -> tuple[float, float]:
+        across = LEFT + (point[0] - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT)
+        return across, HEIGHT - BOTTOM - (point[1] - y0) / (y1 - y0) * (HEIGHT - TOP - BOTTOM)
+
+    parts = _axes((x0, x1), (y0, y1), x, y)
+    for k, (name, points) in enumerate(series.items()):
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in map(place, points))
+        style = f'stroke="{COLOURS[k % 8]}" stroke-dasharray="{DASHES[k % 8]}"'
+        parts.append(
+            f'<polyline fill="none" stroke-width="2.2" {style} points="{path}"><title>{escape(name)}</title></polyline>'
+        )
+        parts.append(_key(k, len(series), name, style))
+    return _document(title, parts)
+
+
+def bar_chart(
+    groups: Mapping[str, Mapping[str, float]], title: str, y: str, span: tuple[float, float] = (0.0, 1.0)
+) -> str:
+    """Groups of bars: group -> bar -> value. The same bar has the same colour in every group."""
+    names = list(dict.fromkeys(name for bars in groups.values() for name in bars))
+    parts = _axes(None, span, "", y)
+    room = (WIDTH - LEFT - RIGHT) / max(len(groups), 1)
+    high = HEIGHT - TOP - BOTTOM
+    zero = HEIGHT - BOTTOM - (0 - span[0]) / (span[1] - span[0]) * high
+    for g, (group, bars) in enumerate(groups.items()):
+        width = room * 0.8 / max(len(names), 1)
+        for name, value in bars.items():
+            k = names.index(name)
+            left = LEFT + g * room + room * 0.1 + k * width
+            top = HEIGHT - BOTTOM - (value - span[0]) / (span[1] - span[0]) * high
+            box = f'x="{left:.1f}" y="{min(top, zero):.1f}" width="{width * 0.9:.1f}" height="{max(abs(zero - top), 1.5):.1f}"'
+            parts.append(
+                f'<rect {box} fill="{COLOURS[k % 8]}"><title>{escape(f"{group}, {name}: {value:.3f}")}</title></rect>'
+            )
+        parts.append(_text(LEFT + (g + 0.5) * room, HEIGHT - BOTTOM + 18, group, "middle"))
+    parts += [_key(k, len(names), name, f'stroke="{COLOURS[k % 8]}"') for k, name in enumerate(names)]
+    return _document(title, parts)
+
+
+def _axes(across: tuple[float, float] | None, up: tuple[float, float], x: str, y: str) -> list[str]:
+    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
+    parts = []
+    for k in range(6):
+        level = bottom - k / 5 * (HEIGHT - TOP - BOTTOM)
+        parts.append(f'<line x1="{LEFT}" x2="{right}" y1="{level:.1f}" y2="{level:.1f}" stroke="#ddd"/>')
+        parts.append(_text(LEFT - 8, level + 4, f"{up[0] + k / 5 * (up[1] - up[0]):.3g}", "end"))
+        if across is not None:
+            place = LEFT + k / 5 * (right - LEFT)
+            parts.append(_text(place, bottom + 18, f"{across[0] + k / 5 * (across[1] - across[0]):.3g}", "middle"))
+    parts.append(f'<line x1="{LEFT}" x2="{right}" y1="{bottom}" y2="{bottom}" stroke="#444"/>')
+    parts.append(_text((LEFT + right) / 2, bottom + 36, x, "middle"))
+    middle = (TOP + bottom) / 2
+    parts.append(
+        f'<text transform="translate(16 {middle}) rotate(-90)" text-anchor="middle" font-size="13">{escape(y)}</text>'
+    )
+    return parts
+
+
+def _key(k: int, count: int, name: str, style: str) -> str:
+    left = LEFT + k * (WIDTH - LEFT - RIGHT) / max(count, 1)
+    level = HEIGHT - 10
+    line = f'<line x1="{left:.1f}" x2="{left + 22:.1f}" y1="{level - 4}" y2="{level - 4}" stroke-width="3" {style}/>'
+    return line + _text(left + 27, level, name, "start")
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="12">{escape(text)}</text>'
+
+
+def _document(title: str, parts: Sequence[str]) -> str:
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}'
+    return (
+        f'{head} font-family="system-ui, sans-serif" fill="#222"><title>{escape(title)}</title>'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>'
+        f'<text x="{LEFT}" y="28" font-size="16" font-weight="600">{escape(title)}</text>{"".join(parts)}</svg>\n'
+    )

@@ -1,0 +1,49 @@
+"""The figures of the experiments, drawn from their tidy rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from meip.files import write_text
+from meip.report.charts import bar_chart, line_chart
+
+__all__ = ["write_figures"]
+
+Rows = Sequence[dict[str, Any]]
+
+
+def write_figures(rows: Rows, folder: Path) -> list[Path]:
+    """Every figure that these rows allow, as SVG files in a folder."""
+    found = {
+        "probability-shift.svg": _sweep([r for r in rows if r["metric"] == "desired_exact"]),
+        "structural-change.svg": _bars(
+            [r for r in rows if r["metric"] == "order_tau" and r["experiment"] == "structural-change"]
+        ),
+    }
+    written = []
+    for name, text in found.items():
+        if text:
+            write_text(folder / name, text)
+            written.append(folder / name)
+    return written
+
+
+def _sweep(rows: Rows) -> str:
+    if not rows:
+        return ""
+    series = {"best possible": [(r["p"], 1 - r["p"]) for r in rows if r["chance"] == rows[0]["chance"]]}
+    for chance in dict.fromkeys(r["chance"] for r in rows):
+        series[chance] = [(r["p"], r["value"]) for r in rows if r["chance"] == chance]
+    return line_chart(series, "Desired behaviour when the short way fails more often", "p", "probability", (0.0, 1.0))
+
+
+def _bars(rows: Rows) -> str:
+    groups: dict[str, dict[str, float]] = {}
+    for row in rows:
+        method = row["method"] + (f" ({row['statistic']})" if row.get("statistic") else "")
+        if row["world"] == "free-6":
+            groups.setdefault(f"learned {row['trained']}", {})[method] = row["value"]
+    title = "Order of the stages in the free world with 6 objects"
+    return bar_chart(groups, title, "Kendall tau", (-1.0, 1.0)) if groups else ""

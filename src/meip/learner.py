@@ -6,7 +6,7 @@ concepts are fitted. `Learner` is the estimator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -131,6 +131,12 @@ class Study:
             pool.grow(ranking)
         if self.options.objective != "likelihood":
             self._generate(ranking)
+        self._objective = None
+        _ = self.objective
+
+    def set_aside(self, numbers: Collection[int]) -> None:
+        """Go on without these demonstrations."""
+        self.training.set_aside(numbers)
         self._objective = None
         _ = self.objective
 

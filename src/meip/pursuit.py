@@ -34,6 +34,7 @@ __all__ = ["Key", "Order", "Pursued", "Pursuit"]
 Order = Literal["closure", "greedy", "none"]
 ORDERS = ("closure", "greedy", "none")
 DEFAULT_LEVEL = 3
+FIRST = ("trial", "level 1")
 Key = tuple[float, float]
 Floats = NDArray[np.float64]
 Bundle = tuple[Concept, ...]
@@ -111,7 +112,7 @@ class Pursuit(Estimator):
             self.pursued_ = state
         self.utility_: Utility = self.pursued_.trial.utility
         self.concepts_ = self.pursued_.concepts
-        self.tau_ = self.pursued_.trial.tau(self.tolerance)
+        self.tau_ = self.pursued_.key[0]
         self.objective_ = self.pursued_.trial.fit.objective
         return self
 
@@ -150,6 +151,7 @@ class _Hunt:
 
     def __init__(self, settings: Pursuit, study: Study, resume: Sequence[Decision] = ()) -> None:
         self.settings, self.study = settings, study
+        self.tolerance = settings.tolerance  # 0 once the odd ones are set aside
         self.decisions: list[Decision] = [d for d in resume if d.stage != "simplify"]
         self.replayed = [d for d in resume if d.taken and d.concept]  # taken before, still to be fitted again
         self.current = self._pursued((), study.fit(()))
@@ -165,7 +167,10 @@ class _Hunt:
             if info.stopped:
                 self._remark(f"level {level}", False, info.stopped)
                 break
-            self.candidates[level] = self._candidates(self._considered(level, concepts))
+            considered = self._considered(level, concepts)
+            if level == 1 and self.tolerance > 0:
+                yield from self._set_aside(considered)
+            self.candidates[level] = self._candidates(considered)
             self.atoms += self.candidates[level]
             self.steady |= self._steady(self.candidates[level])
             self.seen += concepts
@@ -175,6 +180,21 @@ class _Hunt:
         if level > 1:
             yield from self._simplify()
         yield from self._finish()
+
+    def _set_aside(self, concepts: Sequence[Concept]) -> Iterator[tuple[Pursued, dict[str, Any]]]:
+        """A trial pursuit finds the demonstrations that do not fit the others; the pursuit proper goes without them."""
+        candidates = self._candidates(concepts)
+        self.steady = self._steady(candidates)
+        yield from self._greedy("trial", lambda: [(c,) for c in candidates])
+        taus = self.current.trial.taus
+        most = int(self.tolerance * len(taus) + 1e-9)
+        odd = [k for k in np.argsort(taus, kind="stable")[:most].tolist() if taus[k] < 1 - SAME_TAU]
+        for k in odd:
+            self._remark("trial", True, f"demonstration {k + 1} is set aside: its tau is {taus[k]:.3f}")
+        if odd:
+            self.study.set_aside(odd)
+            self.tolerance = 0.0
+        self.current = self._pursued((), self.study.fit(()))
 
     def _level(self, level: int) -> Iterator[tuple[Pursued, dict[str, Any]]]:
         """The concepts of one level, then the order of what was chosen.
@@ -260,7 +280,7 @@ class _Hunt:
         moves = [np.diff(values[rows], axis=0) for rows in self.study.training.demonstrated_rows()]
         rises = np.array([(m > SAME_TAU).any(axis=0) for m in moves]).sum(axis=0)
         falls = np.array([(m < -SAME_TAU).any(axis=0) for m in moves]).sum(axis=0)
-        odd = np.minimum(rises, falls) <= self.settings.tolerance * len(moves) + 1e-9
+        odd = np.minimum(rises, falls) <= self.tolerance * len(moves) + 1e-9
         return {c for c, steady in zip(concepts, odd, strict=True) if steady}
 
     def _order_concepts(self, atoms: Sequence[Concept]) -> list[Concept]:
@@ -329,7 +349,7 @@ class _Hunt:
         a, b = first[:, :, None], first[:, None, :]
         wrong = (np.isfinite(b) & (a >= b)).sum(axis=0)
         shown = (np.isfinite(a) & np.isfinite(b)).any(axis=0)
-        return np.asarray(shown & (wrong <= self.settings.tolerance * len(first) + 1e-9), dtype=np.bool_)
+        return np.asarray(shown & (wrong <= self.tolerance * len(first) + 1e-9), dtype=np.bool_)
 
     # --- selection ---
 
@@ -337,7 +357,7 @@ class _Hunt:
         """Add the best bundle of concepts (at a level: from free slots) while there is a reason to."""
         while len(self.current.concepts) < self.settings.max_concepts:
             known = set(self.current.concepts)
-            taken = {slot(c) for c in known} if stage == "level 1" else set()
+            taken = {slot(c) for c in known} if stage in FIRST else set()
             left = [b for b in bundles() if not known & set(b) and not taken & {slot(c) for c in b}]
             if self.replayed:
                 if self.replayed[0].stage != stage:
@@ -373,8 +393,8 @@ class _Hunt:
         true (or false) in the demonstrations goes before what went to and fro.
         """
         tau, posterior = self.current.key
-        raising = self._raising(tried) if stage.startswith("level") else []
-        if raising and stage == "level 1":
+        raising = self._raising(tried) if stage.startswith(("level", "trial")) else []
+        if raising and stage in FIRST:
             return max(raising, key=lambda found: found.key[1])
         growing = [f for f in tried if f.key[0] >= tau - SAME_TAU and f.key[1] > posterior + LEAST_GAIN]
         wanted = growing or raising
@@ -478,7 +498,7 @@ class _Hunt:
             self.settings.kappa * max(c.complexity, 1) + self.settings.constant_cost * len(constants(c))
             for c in concepts
         )
-        return Pursued(tuple(concepts), trial, (trial.tau(self.settings.tolerance), trial.fit.objective - cost))
+        return Pursued(tuple(concepts), trial, (trial.tau(self.tolerance), trial.fit.objective - cost))
 
     def _accept(self, found: Pursued) -> None:
         self.current = found

@@ -7,7 +7,7 @@ that are of interest: demonstrated ones, those of pools, and alternatives to a d
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -113,6 +113,12 @@ class TrainingSet:
     def shown(self) -> list[tuple[Case, Shown]]:
         """Every demonstration with its case."""
         return [(case, shown) for case in self.cases for shown in case.shown]
+
+    def set_aside(self, numbers: Collection[int]) -> None:
+        """Leave out demonstrations, by their place in `shown`, as if they had not been given."""
+        kept = [pair for k, pair in enumerate(self.shown) if k not in numbers]
+        for case in self.cases:
+            case.shown = [shown for of, shown in kept if of is case]
 
     def track(self, graph: int, states: NDArray[np.int64]) -> None:
         """These states will be asked for: give them rows. Rows given before move when an earlier graph gets more."""

@@ -53,7 +53,8 @@ def bar_chart(
             k = names.index(name)
             left = LEFT + g * room + room * 0.1 + k * width
             top = HEIGHT - BOTTOM - (value - span[0]) / (span[1] - span[0]) * high
-            box = f'x="{left:.1f}" y="{min(top, zero):.1f}" width="{width * 0.9:.1f}" height="{max(abs(zero - top), 1.5):.1f}"'
+            high_enough = max(abs(zero - top), 1.5)
+            box = f'x="{left:.1f}" y="{min(top, zero):.1f}" width="{width * 0.9:.1f}" height="{high_enough:.1f}"'
             parts.append(
                 f'<rect {box} fill="{COLOURS[k % 8]}"><title>{escape(f"{group}, {name}: {value:.3f}")}</title></rect>'
             )

@@ -1,0 +1,74 @@
+"""The learned committee as files: a task to plan with, and its concepts in English with their curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from meip import __version__, documents
+from meip.committee import Committee
+from meip.experiments.folding_problems import Lesson
+from meip.explanation import Reading
+from meip.files import write_text
+from meip.task import Provenance, Task
+from meip.worlds.folding.fluents import DOMAIN
+
+__all__ = ["committee_task", "write_learned"]
+
+
+def committee_task(lesson: Lesson, committee: Committee, seed: int = 0) -> Task:
+    """A committee as a task: to explain, to save and to plan with."""
+    given = [documents.dump(one) for one in lesson.demonstrations]
+    evidence = {k: v for k, v in committee.evidence.items() if k != "seconds"}
+    provenance = Provenance(
+        __version__,
+        seed,
+        "stepwise",
+        {"members": len(committee.utilities)},
+        len(given),
+        documents.content_hash(given),
+        max(len(one.steps) + 1 for one in lesson.demonstrations),
+        True,
+        (),
+        evidence,
+    )
+    tau = float(np.mean(committee.evidence["tau"]))
+    return Task(DOMAIN, committee.utilities, tau, provenance)
+
+
+def write_learned(out: Path, lesson: Lesson, committee: Committee) -> None:
+    """``folding-task.json`` (for `meip explain` and `meip plan`) and ``folding-concepts.md``."""
+    task = committee_task(lesson, committee)
+    task.save(out / "folding-task.json")
+    told, members = task.explain(), len(committee.utilities)
+    seconds = committee.evidence["seconds"]
+    lines = [
+        "# What was learned about folding",
+        "",
+        f"{len(lesson.demonstrations)} demonstrations, {members} members, {committee.evidence['candidates']} different "
+        f"concepts of {committee.evidence['concepts']}; prepared in {seconds['prepare']:.1f} s, learned in "
+        f"{seconds['learn']:.1f} s. Share: how much of the utility is due to a concept. Where a concept is relative to "
+        "the initial state, that is our extension of the paper's language.",
+        "",
+        "| share | members | concept | in English | direction | first curve (value: utility) |",
+        "|---|---|---|---|---|---|",
+        *[_line(reading, members) for reading in told.readings],
+        "",
+    ]
+    write_text(out / "folding-concepts.md", "\n".join(lines))
+
+
+def _line(reading: Reading, members: int) -> str:
+    text = reading.text.replace("|", "\\|")
+    label = f"{reading.english} (relative: extension)" if "initial[" in reading.text else reading.english
+    points = ", ".join(f"{value:.3g}: {height:+.2f}" for value, height in reading.curves[0])
+    cells = (
+        f"{reading.share:.3f}",
+        f"{len(reading.curves)} of {members}",
+        f"`{text}`",
+        label,
+        reading.direction,
+        points,
+    )
+    return f"| {' | '.join(cells)} |"

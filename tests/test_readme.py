@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,15 @@ def test_a_newcomer_can_follow_the_readme(tmp_path: Path, monkeypatch: pytest.Mo
                     main(command[1:])
                 assert caught.value.code == 0, line
     assert commands >= 5
+
+
+def test_the_page_about_learning_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "src" / "meip" / "data" / "ritual.jsonl", "demos.jsonl")
+    names: dict[str, Any] = {}
+    for text in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "learning.md").read_text(), flags=re.DOTALL):
+        exec(text, names)
+    assert names["plan"].tau == 1.0
 
 
 def test_every_file_that_the_documents_link_to_exists() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,12 @@ class RandomWorld:
     def initial(self) -> list[tuple[float, int]]:
         return [(1 / self.starts, s) for s in range(self.starts)]
 
+    @cache  # noqa: B019  (worlds of tests are few and small)
     def actions(self, state: int) -> list[str]:
         count = int(self._rng(1, state).integers(1 if state < self.starts else 0, self.choices + 1))
         return [f"act{k}" for k in range(count)]
 
+    @cache  # noqa: B019
     def outcomes(self, state: int, action: str) -> list[tuple[float, int]]:
         rng = self._rng(2, state, int(action[3:]))
         count = int(rng.integers(1, 4)) if self.chance else 1

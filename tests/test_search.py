@@ -178,7 +178,7 @@ def test_progressive_widening_opens_few_actions() -> None:
 
 @njit
 def always_the_first(
-    visits: Any, means: Any, roots: Any, first: int, count: int, tried: int, total: int, spread: float, c: float,
+    visits: Any, means: Any, roots: Any, first: int, count: int, tried: int, root_log: float, spread: float, c: float,
     draw: float,
 ) -> int:  # fmt: skip
     return 0

@@ -37,6 +37,7 @@ DONE, NEED_STATE, FULL = 0, 1, 2
 RATIO, DIRECT, SIGNS = 0, 1, 2  # how the soft sign of a difference is computed, see `_added`
 TIE = 1e-9
 SAFE_EXPONENT = 150.0
+MOST_LOGS = 1 << 20
 
 # control integers: what the kernel carries between calls
 NODES, EDGES, SLOTS, ITERATIONS, TARGET, NEEDED, BEST_LENGTH, HISTORY = range(8)
@@ -68,6 +69,7 @@ class Tree(NamedTuple):
     counts: NDArray[np.int64]  # [8] see NODES ..
     numbers: NDArray[np.float64]  # [3] see LOW ..
     random: NDArray[np.uint64]  # [1] state of the generator
+    root_logs: NDArray[np.float64]  # [L] sqrt(log(n + 1)); nearly constant from the last one on
 
 
 def new_tree(horizon: int, nodes: int, edges: int, seed: int) -> Tree:
@@ -91,8 +93,14 @@ def new_tree(horizon: int, nodes: int, edges: int, seed: int) -> Tree:
         counts=np.zeros(8, np.int64),
         numbers=np.array([np.inf, -np.inf, -np.inf]),
         random=generator(seed),
+        root_logs=_root_logs(),
         **whole,
     )
+
+
+@lru_cache
+def _root_logs() -> NDArray[np.float64]:
+    return np.asarray(np.sqrt(np.log(np.arange(1.0, MOST_LOGS + 1))), dtype=np.float64)
 
 
 def generator(seed: int) -> NDArray[np.uint64]:
@@ -185,12 +193,13 @@ def worth(soft: float, sign: float, length: int, rule: int, threshold: float, st
 
 @kernel
 def uct(
-    visits: Any, means: Any, roots: Any, first: int, count: int, tried: int, total: int, spread: float, c: float,
+    visits: Any, means: Any, roots: Any, first: int, count: int, tried: int, root_log: float, spread: float, c: float,
     draw: float,
 ) -> int:  # fmt: skip
     """Which of the `count` edges from `first` on to try: an untried one, else the largest upper confidence bound.
 
-    means + c * sqrt(log(total) / visits) on returns scaled by their spread so far; roots are 1 / sqrt(visits).
+    means + c * sqrt(log(all visits) / visits) on returns scaled by their spread so far; roots are 1 / sqrt(visits),
+    root_log is sqrt(log(all visits + 1)).
     """
     if tried < count:
         start = int(draw * count)
@@ -200,7 +209,7 @@ def uct(
         for offset in range(start):
             if visits[first + offset] == 0:
                 return offset
-    width = c * spread * math.sqrt(math.log(total + 1.0))
+    width = c * spread * root_log
     best = 0
     best_bound = -np.inf
     for offset in range(count):
@@ -266,7 +275,8 @@ def _simulate(graph: Any, g: Any, scaled: Any, tree: Any, options: Any, widen: A
     node_soft, node_sign, edge_visits, edge_mean = tree.node_soft, tree.node_sign, tree.edge_visits, tree.edge_mean
     edge_root, edge_slot, slot_node = tree.edge_root, tree.edge_slot, tree.slot_node
     path, moves, edges, nodes = tree.path_state, tree.path_action, tree.path_edge, tree.path_node
-    counts, numbers, random = tree.counts, tree.numbers, tree.random
+    counts, numbers, random, root_logs = tree.counts, tree.numbers, tree.random, tree.root_logs
+    last = len(root_logs) - 1
     while counts[ITERATIONS] < counts[TARGET]:
         begun, node, depth, length, fresh = random[0], 0, 0, counts[HISTORY], False
         soft, sign = node_soft[0], node_sign[0]
@@ -293,7 +303,7 @@ def _simulate(graph: Any, g: Any, scaled: Any, tree: Any, options: Any, widen: A
                 spread = numbers[HIGH] - numbers[LOW] if numbers[HIGH] > numbers[LOW] else 1.0
                 offset = uct(
                     edge_visits, edge_mean, edge_root, node_edge[node], _opened(widen, count, node_visits[node]),
-                    node_tried[node], node_visits[node], spread, c, uniform(random),
+                    node_tried[node], root_logs[min(node_visits[node], last)], spread, c, uniform(random),
                 )  # fmt: skip
                 edge, action = node_edge[node] + offset, first_action[state] + offset
                 size = outcome_count[action]

@@ -5,7 +5,6 @@ The base distribution P0 of a plan is the dynamics times a uniform choice among 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from meip.tree import generator, uniform
 
 __all__ = ["PlanSet", "concatenate", "enumerate_plans", "history_count", "roll_out", "sample_model", "sample_plans"]
 
+MOST_EXPANSIONS = 50_000
 HOPELESS = 16  # give up counting when one more layer like the last would exceed the limit this many times
 
 
@@ -60,12 +60,13 @@ def concatenate(parts: Sequence[PlanSet]) -> PlanSet:
     )
 
 
-def history_count(graph: StateGraph, start: int, length: int, limit: int, seconds: float = 5.0) -> int:
-    """How many plans of at most `length` states begin at `start`; more than `limit` if there are more, or no time.
+def history_count(graph: StateGraph, start: int, length: int, limit: int) -> int:
+    """How many plans of at most `length` states begin at `start`; more than `limit` if there are more.
 
-    Expands every state that such a plan can leave, but gives up early where the growth so far leaves no hope.
+    Expands every state that such a plan can leave, but gives up early where the growth so far leaves no hope, or where
+    too many states would have to be expanded. No clock is involved: the answer is the same on every machine.
     """
-    stop = time.monotonic() + seconds
+    expansions = 0
     layer: dict[int, int] = {start: 1}
     finished = 0
     for _ in range(length - 1):
@@ -76,7 +77,8 @@ def history_count(graph: StateGraph, start: int, length: int, limit: int, second
                 finished += ways
             for successor in successors:
                 following[successor] = following.get(successor, 0) + ways
-            if len(following) > limit or time.monotonic() > stop:
+            expansions += 1
+            if len(following) > limit or expansions > MOST_EXPANSIONS:
                 return limit + 1
         total, before = sum(following.values()), sum(layer.values())
         layer = following

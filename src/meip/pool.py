@@ -51,7 +51,7 @@ class Pool:
     def __init__(self, graph: StateGraph, start: int, horizon: int, options: PoolOptions, seed: int = 0) -> None:
         self.graph, self.start, self.horizon, self.options = graph, start, horizon, options
         self._seed = np.random.SeedSequence(seed)
-        self.exact = history_count(graph, start, horizon, options.exact_limit, seconds=2.0) <= options.exact_limit
+        self.exact = history_count(graph, start, horizon, options.exact_limit) <= options.exact_limit
         self._sources: list[_Source] = []
         self.plans: PlanSet
         self.log_weight: Floats

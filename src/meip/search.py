@@ -30,7 +30,6 @@ CHANCE_RULES = {"expectation": 0, "posterior": 1, "probability": 2}
 METHODS = ("auto", "exact", "mcts", "beam", "greedy")
 SOFT_SCALE = 2.0  # mean of tanh(2 * difference): tau with a soft tie-break
 EXACT_HISTORIES = 200_000
-COUNTING_SECONDS = 1.0
 LARGEST_START = 1 << 14  # nodes that a tree has room for before it grows
 
 
@@ -125,7 +124,7 @@ def search(
     method_now: str = method
     if method == "auto":
         budget = min(EXACT_HISTORIES, limits.nodes)
-        small = history_count(graph, past[-1], length - len(past) + 1, budget, COUNTING_SECONDS) <= budget
+        small = history_count(graph, past[-1], length - len(past) + 1, budget) <= budget
         method_now = "exact" if small else "beam" if _certain(graph) else "mcts"
     begun = time.monotonic()
     run = {"exact": _exact, "mcts": _tree_search, "beam": _beam, "greedy": _greedy}[method_now]

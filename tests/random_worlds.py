@@ -50,9 +50,7 @@ class RandomWorld:
 
     def facts(self, state: int) -> Facts:
         rng = self._rng(3, state)
-        return Facts.build(
-            DOMAIN, {"thing": THINGS}, {f"p{k}": np.flatnonzero(rng.random(THINGS) < 0.5) for k in range(4)}
-        )
+        return Facts.build(DOMAIN, {"thing": THINGS}, {f"p{k}": rng.random(THINGS) < 0.5 for k in range(4)})
 
 
 def ranks(seed: int, states: int, members: int = 1) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from meip import LearningError, NotFittedError, Task, documents, learn
+from meip.checkpoint import Checkpoint
 from meip.experiments.rites import demonstrate, paper_demonstrations, random_rite
 from meip.learner import Learner
 from meip.pursuit import Pursuit
@@ -58,7 +59,7 @@ def test_a_pool_of_samples_resumes_to_the_same_bits() -> None:
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "checkpoint"
-    subprocess.run([sys.executable, "-c", KILLED, str(folder)], capture_output=True)
+    Checkpoint(folder, "sha256:another").keep(0, ())
     with pytest.raises(LearningError, match="checkpoint is of another run"):
         learn(paper_demonstrations("enforced"), committee=2, seed=6, order="greedy", checkpoint=folder)
 

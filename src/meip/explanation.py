@@ -197,7 +197,9 @@ def layers(order: Sequence[Precedence]) -> list[list[Concept]]:
 
 def _sentence(task: Task, readings: Sequence[Reading], names: dict[str, str]) -> str:
     """The task in one sentence: what comes first, what then, what else is wanted; by the majority of the members."""
-    ordered = layers([edge for edge in task.order if edge.confidence >= MAJORITY])
+    avoided = {r.text for r in readings if r.direction == "avoided"}
+    firm = [e for e in task.order if e.confidence >= MAJORITY and not {str(e.first), str(e.then)} & avoided]
+    ordered = layers(firm)
     parts = []
     for number, layer in enumerate(ordered):
         word = "First " if number == 0 else "then "

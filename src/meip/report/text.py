@@ -121,6 +121,16 @@ def _grow(tree: Tree, found: Explanation, concept: str, edges: Sequence[Preceden
 
 def why_text(found: Explanation) -> RenderableType:
     """Every decision: what was considered, what it would have gained, and why it was taken or dropped."""
+    parts: list[RenderableType] = []
+    if found.decisions:
+        parts = [heading("What was considered, and why it was taken or dropped"), _indented(_decisions(found))]
+    if found.provenance.evidence:
+        parts += [Text()] * bool(parts) + [heading("Evidence for choices")]
+        parts += [_indented(Text(line)) for line in _evidence(found.provenance.evidence)]
+    return Group(*parts)
+
+
+def _decisions(found: Explanation) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
     for name in ("", "stage", "concept", "tau", "gain", "why"):
         table.add_column(name, justify="right" if name in ("tau", "gain") else "left")
@@ -128,11 +138,25 @@ def why_text(found: Explanation) -> RenderableType:
         style = "bold" if d.taken else "dim"
         row = ("took" if d.taken else "", d.stage, d.concept, f"{d.tau:.3f}", f"{d.gain:+.2f}", d.reason)
         table.add_row(*(Text(cell, style=style) for cell in row))
-    parts: list[RenderableType] = [heading("What was considered, and why it was taken or dropped"), _indented(table)]
-    if found.provenance.evidence:
-        parts += [Text(), heading("Evidence for choices")]
-        parts += [_indented(Text(f"{name}: {value}")) for name, value in found.provenance.evidence.items()]
-    return Group(*parts)
+    return table
+
+
+def _evidence(value: Any, depth: int = 0) -> Iterator[str]:
+    """Nested evidence as indented lines."""
+    indent = "  " * depth
+    items = value.items() if isinstance(value, dict) else enumerate(value, start=1)
+    for name, inner in items:
+        if isinstance(inner, dict) or (isinstance(inner, list | tuple) and any(isinstance(x, dict) for x in inner)):
+            yield f"{indent}{name}:"
+            yield from _evidence(inner, depth + 1)
+        else:
+            yield f"{indent}{name}: {_short(inner)}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_short, value))
+    return f"{value:.4g}" if isinstance(value, float) else "-" if value is None else str(value)
 
 
 def plan_text(plan: TaskPlan) -> RenderableType:

@@ -1,12 +1,13 @@
 """The stepwise regime of the learner: from a few demonstrations to a utility, or a committee of utilities.
 
 For long plans and many actions. Candidate concepts are counts; a demonstrated step is a choice among the successors,
-by the softmax of what they add to g; an L1 price times complexity selects. Leave-one-demonstration-out chooses the
-price; held-out training problems, walked greedily, choose between one full model and a committee.
+by the softmax of what they add to g; an L1 price times complexity selects. Held-out training problems, walked greedily,
+choose the price, and between one full model and a committee.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,7 +26,7 @@ from meip.stepwise.steps import ALTERNATIVES, Demonstrated, Steps
 from meip.training import Episode
 from meip.utility import Utility, UtilityTerm
 
-__all__ = ["Progress", "Stage", "StepwiseOptions", "StepwiseResult", "learn_stepwise", "stepwise"]
+__all__ = ["Progress", "Stage", "StepwiseOptions", "StepwiseResult", "Trial", "learn_stepwise", "stepwise"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,8 +37,8 @@ Progress = Callable[[dict[str, Any]], None]
 class StepwiseOptions:
     """The constants of the recipe; the same for every domain."""
 
-    grammar: Grammar = field(default_factory=Grammar.planning)
-    strengths: tuple[float, ...] = (0.0005, 0.001, 0.002, 0.005)
+    grammar: Grammar = field(default_factory=lambda: Grammar.planning(deeper_below=300))
+    strengths: tuple[float, ...] = (0.01, 0.005, 0.002)
     """Prices per primitive of a concept, to choose from."""
     margin: float = 0.5
     members: int = 10
@@ -59,6 +60,7 @@ class StepwiseOptions:
 
 
 MODELS = ("single", "single-reordered", "committee")
+MEMBER_PRICE = 2.0  # members average out, so each may be simpler than a model that stands alone
 LONGER = 1.25  # a committee generalises better than a single model unless its walks are longer than this
 
 
@@ -101,41 +103,70 @@ def stepwise(episodes: Sequence[Episode], options: StepwiseOptions) -> Iterator[
     levels = [{"level": i.level, "concepts": i.concepts, "stopped": i.stopped} for i in candidates.levels]
     yield Stage("candidates"), {"stage": "candidates", "concepts": len(candidates.concepts), "levels": levels}
     study = _Study(steps, candidates, options)
-    strengths = {also: study.choose_strength(also) for also in (False, True)}
-    yield Stage("strength"), {"stage": "strength", "strengths": [s for s, _ in strengths.values()]}
-    tried: dict[str, dict[str, Any]] = {}
-    chosen = {also: strength for also, (strength, _) in strengths.items()}
-    for name in MODELS if options.choice == "auto" else (options.choice,):
-        if options.choice == "auto":
-            tried[name] = study.held_out(name, chosen)
-            yield Stage("held-out"), {"stage": "held-out", "model": name, **tried[name]}
-    winner = options.choice if options.choice != "auto" else _winner(tried)
-    utilities = study.fit_model(winner, steps.demonstrations, chosen)
+    tried: list[Trial] = []
+    for trial in study.trials():
+        tried.append(trial)
+        yield Stage("held-out"), {"stage": "held-out", **trial.as_evidence()}
+    winner = _winner(tried)
+    utilities = study.fit_model(winner.model, steps.demonstrations, winner.strength)
     evidence = {
         "regime": "stepwise",
         "concepts": len(candidates.concepts),
         "levels": levels,
-        "strengths": {_order_name(also): {"chosen": s, "held_out": h} for also, (s, h) in strengths.items()},
-        "models": tried,
-        "model": winner,
+        "trials": [trial.as_evidence() for trial in tried],
+        "model": winner.model,
+        "strength": winner.strength,
         "seed": options.seed,
     }
     result = StepwiseResult(tuple(utilities), evidence)
-    yield Stage("fitted", result), {"stage": "fitted", "model": winner, "members": len(utilities)}
+    yield Stage("fitted", result), {"stage": "fitted", "model": winner.model, "members": len(utilities)}
 
 
-def _order_name(also: bool) -> str:
-    return "reordered" if also else "as shown"
+@dataclass(frozen=True)
+class Trial:
+    """How a model with one price did on demonstrations that it was not fitted to."""
+
+    model: str
+    strength: float
+    solved: int = 0
+    """Held-out problems in which a greedy walk reached the goal."""
+    of: int = 0
+    length: float = 0.0
+    """Mean length of the walks in multiples of what was shown; the limit where the goal was not reached."""
+    likelihood: float = 0.0
+    """Mean log-likelihood of held-out steps."""
+
+    def as_evidence(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
 
 
-def _winner(tried: dict[str, dict[str, Any]]) -> str:
-    """Most held-out problems solved; the committee if it is among the best and its walks are not much longer."""
-    most = max(one["solved"] for one in tried.values())
-    best = [name for name, one in tried.items() if one["solved"] == most]
-    shortest = min(tried[name]["length"] for name in best)
-    if "committee" in best and tried["committee"]["length"] <= LONGER * shortest:
-        return "committee"
-    return min(best, key=lambda name: float(tried[name]["length"]))
+def _winner(tried: Sequence[Trial]) -> Trial:
+    """Most held-out problems solved; among those the committee unless its walks are longer, then the model under which
+    held-out steps are likeliest. Where no problem has a goal to reach: the likeliest held-out steps.
+    """
+    most = max(trial.solved for trial in tried)
+    best = [trial for trial in tried if trial.solved == most]
+    shortest = min(trial.length for trial in best)
+    for trial in best:
+        if trial.of and trial.model == "committee" and trial.length <= LONGER * shortest:
+            return trial
+    return max(best, key=lambda t: (t.likelihood, t.strength))
+
+
+def _folds(demonstrations: Sequence[Demonstrated]) -> list[tuple[list[Demonstrated], list[Demonstrated]]]:
+    """(to fit, to try): each problem held out once, and the longer half held out from the shorter one."""
+    problems = sorted({d.problem for d in demonstrations})
+    if len(problems) < 2:
+        return []
+    longest = {p: max(d.steps for d in demonstrations if d.problem == p) for p in problems}
+    by_length = sorted(problems, key=lambda p: (longest[p], p))
+    held = [{p} for p in problems]
+    if len(problems) > 3:
+        held.append(set(by_length[(len(problems) + 1) // 2 :]))
+    return [
+        ([d for d in demonstrations if d.problem not in out], [d for d in demonstrations if d.problem in out])
+        for out in held
+    ]
 
 
 class _Study:
@@ -144,68 +175,68 @@ class _Study:
     def __init__(self, steps: Steps, candidates: Candidates, options: StepwiseOptions) -> None:
         self.steps, self.candidates, self.options = steps, candidates, options
         self.complexity = np.array([c.complexity for c in candidates.concepts], np.float64)
-        problems = sorted({d.problem for d in steps.demonstrations})
-        self.folds = [
-            (
-                [d for d in steps.demonstrations if d.problem != held],
-                [d for d in steps.demonstrations if d.problem == held],
-            )
-            for held in problems
-        ]
-        if len(problems) == 1:
-            self.folds = []
+        self.folds = _folds(steps.demonstrations)
 
-    def choose_strength(self, also: bool) -> tuple[float, dict[str, float]]:
-        """The price under which held-out steps are likeliest, and the mean log-likelihood by price."""
+    def trials(self) -> Iterator[Trial]:
+        """Every model with falling prices, until all held-out problems are solved or a lower price helps no more."""
+        models: tuple[str, ...] = MODELS if self.options.choice == "auto" else (self.options.choice,)
+        if self.options.choice == "auto" and not any(c.also for d in self.steps.demonstrations for c in d.choices):
+            models = ("single", "committee")  # nothing can be reordered
         strengths = sorted(self.options.strengths, reverse=True)
         if not self.folds:
-            return strengths[len(strengths) // 2], {}
-        found = np.zeros(len(strengths))
-        values = self.candidates.values
-        for train, test in self.folds:
-            problem, held = build_problem(values, train, also), build_problem(values, test, also)
-            w: Floats | None = None
-            for n, strength in enumerate(strengths):
-                w = fit(problem, strength * self.complexity, w, self.options.margin)
-                found[n] += log_likelihood(held, w) / len(self.folds)
-        best = strengths[int(np.argmax(found))]
-        return best, {f"{s:g}": float(v) for s, v in zip(strengths, found, strict=True)}
+            yield Trial(models[-1], strengths[len(strengths) // 2])
+            return
+        for name in models:
+            before = -1
+            for strength in strengths:
+                trial = self._held_out(name, strength)
+                yield trial
+                if trial.of and (trial.solved == trial.of or trial.solved <= before):
+                    break
+                before = trial.solved
 
-    def held_out(self, name: str, strengths: dict[bool, float]) -> dict[str, Any]:
+    def _held_out(self, name: str, strength: float) -> Trial:
         """Walk greedily in each problem with what was learned from the others."""
-        solved, length, ratios = 0, 0.0, []
+        lengths: list[float] = []
+        solved, likelihood = 0, 0.0
         for train, test in self.folds:
-            utilities = self.fit_model(name, train, strengths)
+            utilities = self.fit_model(name, train, strength)
             score = UtilityScore(self.steps.domain, utilities)
-            shown = test[0].steps
-            limit = self.options.patience * shown + 10
-            walk = greedy_walk(test[0].graph, score, limit)
-            solved += walk.solved
-            length += (walk.steps if walk.solved else limit) / max(shown, 1)
-            ratios.append(walk.steps / max(shown, 1) if walk.solved else None)
-        return {"solved": solved, "of": len(self.folds), "length": length / max(len(self.folds), 1), "walks": ratios}
+            likelihood += self._likelihood(score, test) / len(self.folds)
+            for shown in {d.problem: d for d in test}.values():
+                if shown.graph.world.reached(shown.graph.states[0]) is None:
+                    continue
+                limit = self.options.patience * shown.steps + 10
+                walk = greedy_walk(shown.graph, score, limit)
+                solved += walk.solved
+                lengths.append((walk.steps if walk.solved else limit) / max(shown.steps, 1))
+        mean = float(np.mean(lengths)) if lengths else 0.0
+        return Trial(name, strength, solved, len(lengths), mean, likelihood)
 
-    def fit_model(
-        self, name: str, demonstrations: Sequence[Demonstrated], strengths: dict[bool, float]
-    ) -> list[Utility]:
+    def _likelihood(self, score: UtilityScore, demonstrations: Sequence[Demonstrated]) -> float:
+        """Mean log-likelihood of the steps shown, under the mean of the utilities."""
+        g = score(self.steps.blocks)[:, None]
+        return log_likelihood(build_problem(g, demonstrations, also=False), np.ones(1))
+
+    def fit_model(self, name: str, demonstrations: Sequence[Demonstrated], strength: float) -> list[Utility]:
         """The utilities of a model by name."""
         if name != "committee":
-            return [self._single(demonstrations, name == "single-reordered", strengths)]
-        return [self._member(m, demonstrations, strengths) for m in range(self.options.members)]
+            return [self._single(demonstrations, name == "single-reordered", strength)]
+        return [self._member(m, demonstrations, strength) for m in range(self.options.members)]
 
-    def _single(self, demonstrations: Sequence[Demonstrated], also: bool, strengths: dict[bool, float]) -> Utility:
+    def _single(self, demonstrations: Sequence[Demonstrated], also: bool, strength: float) -> Utility:
         problem = build_problem(self.candidates.values, demonstrations, also)
-        w = fit(problem, strengths[also] * self.complexity, None, self.options.margin)
+        w = fit(problem, strength * self.complexity, None, self.options.margin)
         return self._utility(self.candidates.concepts, w)
 
-    def _member(self, number: int, demonstrations: Sequence[Demonstrated], strengths: dict[bool, float]) -> Utility:
+    def _member(self, number: int, demonstrations: Sequence[Demonstrated], strength: float) -> Utility:
         rng = np.random.default_rng([self.options.seed, number])
         count = len(self.candidates.concepts)
         some = np.sort(rng.choice(count, max(1, round(self.options.share * count)), replace=False))
         picks = [self.candidates.twins[k][int(rng.integers(len(self.candidates.twins[k])))] for k in some]
         also = number % 2 == 1
         problem = build_problem(np.ascontiguousarray(self.candidates.values[:, some]), demonstrations, also)
-        prices = strengths[also] * np.array([c.complexity for c, _ in picks], np.float64)
+        prices = MEMBER_PRICE * strength * np.array([c.complexity for c, _ in picks], np.float64)
         w = fit(problem, prices, None, self.options.margin)
         w = w / _spread(problem, w) * np.array([sign for _, sign in picks])
         return self._utility([c for c, _ in picks], w)

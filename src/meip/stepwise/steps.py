@@ -96,6 +96,7 @@ class Steps:
         blocks: list[FactBlock] = []
         size = 0
         self.problem_of: list[int] = []
+        self.numbers: list[int] = []  # of each state in its graph
         for number, graph in enumerate(self.graphs):
             place: dict[int, int] = {}
             for shown in self.demonstrations:
@@ -104,6 +105,7 @@ class Steps:
             blocks += [dataclasses.replace(b, states=b.states + size) for b in graph.facts(list(place))]
             size += len(place)
             self.problem_of += [number] * len(place)
+            self.numbers += place
         return blocks
 
 

@@ -177,7 +177,8 @@ def _few_ties(values: Reals, ties: int) -> list[int]:
     same = 0
     order = np.argsort(-values, kind="stable")
     for position, i in enumerate(order):
-        same = same + 1 if position and abs(values[order[position - 1]] - values[i]) <= TIE else 1
+        before = values[order[position - 1]] if position else np.nan
+        same = same + 1 if before == values[i] or before - values[i] <= TIE else 1
         if np.isfinite(values[i]) and (ties == 0 or same <= ties):
             kept.append(int(i))
     return kept

@@ -75,3 +75,12 @@ def test_pddl_files_are_learned_from_and_planned_for(tmp_path: Path, capsys: pyt
     assert run("plan", task, str(problem), "--domain", str(domain), "-o", str(plan)) == 0
     assert plan.read_text().startswith("(")
     assert "the goal is reached" in capsys.readouterr().out
+
+
+def test_single_steps_are_followed_in_worlds_without_a_goal_too() -> None:
+    from meip.experiments.rites import paper_demonstrations
+    from meip.worlds.ritual import Ritual
+
+    task = learn(paper_demonstrations("enforced"), regime="stepwise", committee=1)
+    plan = task.plan(Ritual(order="enforced"))
+    assert plan.method == "greedy" and plan.goal is None and len(plan.steps) == 3

@@ -23,7 +23,7 @@ from meip.graph import StateGraph
 from meip.intervals import bootstrap, wilson
 from meip.ordering import kendall_tau
 from meip.parallel import task_rng
-from meip.planning import check_domain, default_horizon
+from meip.planning import by_single_steps, check_domain, default_horizon
 from meip.ranking import UtilityRanking
 from meip.search import Chance, Limits, Method, Options
 from meip.task import Task, precedence
@@ -100,7 +100,7 @@ def evaluate(
 def _planner(task: Task, method: Method, chance: Chance, iterations: int) -> tuple[Planner, str]:
     """Search over histories; tasks that were learned stepwise walk and search by single states."""
     ranking = UtilityRanking(task.members)
-    if task.provenance.regime == "stepwise":
+    if by_single_steps(task):
         return guided_planner(ranking), "greedy, gbfs"
     options = Options(chance=chance, threshold=task.tau_demo)
     return search_planner(ranking, method, options, Limits(iterations=iterations)), method

@@ -19,7 +19,7 @@ from meip.stepwise.score import UtilityScore
 from meip.task import PlanStep, Task, TaskPlan
 from meip.world import encode
 
-__all__ = ["check_domain", "default_horizon", "plan_task", "score_task"]
+__all__ = ["by_single_steps", "check_domain", "default_horizon", "plan_task", "score_task"]
 
 SAME = 1e-9
 PlanMethod = Literal["auto", "exact", "mcts", "beam", "greedy", "gbfs"]
@@ -57,9 +57,7 @@ def plan_task(
         raise LearningError(f"horizon counts the states of a plan, so it is at least 1, got {length}")
     ranking = UtilityRanking(task.members)
     limits = Limits(iterations=iterations, seconds=seconds)
-    by_step = (
-        task.provenance.regime == "stepwise" and graph.world.reached(graph.states[int(graph.initial[0])]) is not None
-    )
+    by_step = by_single_steps(task)
     if method == "gbfs" or (by_step and method in ("auto", "greedy")):
         found = _guided(task, graph, ranking, method, length, limits)
     else:
@@ -72,7 +70,8 @@ def _guided(
     task: Task, graph: StateGraph, ranking: UtilityRanking, method: str, horizon: int, limits: Limits
 ) -> SearchResult:
     """Greedy, best-first, or (auto) the second where the first does not reach the goal."""
-    for name in ("greedy", "gbfs") if method == "auto" else (method,):
+    goal = graph.world.reached(graph.states[int(graph.initial[0])]) is not None
+    for name in (("greedy", "gbfs") if goal else ("greedy",)) if method == "auto" else (method,):
         plan = _guided_once(task, graph, ranking, name, horizon, limits)
         if plan.stopped_by == "goal":
             break
@@ -97,6 +96,11 @@ def _guided_once(
     for number, action in zip(numbers, actions, strict=False):
         chosen.append(next(n for n in graph.action_numbers(number) if graph.actions[n] == action))
     return GuidedPlan(numbers, tuple(chosen), reason)
+
+
+def by_single_steps(task: Task) -> bool:
+    """Was it learned by what a single step adds to g (linear terms), and not by whole histories?"""
+    return any(term.kind == "linear" for member in task.members for term in member.terms)
 
 
 def default_horizon(task: Task, graph: StateGraph) -> int:

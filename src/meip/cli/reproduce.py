@@ -15,7 +15,7 @@ import typer
 from meip.cli.app import app, console
 from meip.errors import MeipError
 
-__all__ = ["reproduce"]
+__all__ = ["Experiment", "reproduce"]
 
 Rows = list[dict[str, Any]]
 

@@ -27,7 +27,7 @@ from meip.worlds.folding.garments import garment, random_garment
 from meip.worlds.folding.referee import Referee
 from meip.worlds.folding.world import proposal_from
 
-__all__ = ["GARMENTS", "Scale", "reproduce", "run"]
+__all__ = ["GARMENTS", "Scale", "Tally", "reproduce", "run"]
 
 NAME = "folding"
 GARMENTS = ("tshirt", "longsleeve", "sweater", "hoodie", "fresh sweater", "fresh hoodie")

@@ -27,7 +27,7 @@ from meip.training import Episode
 from meip.utility import Utility
 from meip.worlds.didactic import Didactic
 
-__all__ = ["CONCEPTS", "PAPER", "demonstrations", "desired_probability", "run"]
+__all__ = ["CONCEPTS", "PAPER", "demonstrations", "desired_probability", "first_action", "run"]
 
 NAME = "probability-shift"
 CONCEPTS = ("some(at and bad)", "some(at and goal)", "some(at and waypoint)")

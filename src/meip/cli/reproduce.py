@@ -101,18 +101,20 @@ def _structural_change(o: dict[str, Any]) -> Rows:
     return list(module.run(searches=searches, seed=o["seed"], quick=o["quick"], progress=o["progress"]))
 
 
-def _elsewhere(name: str) -> Callable[[dict[str, Any]], Rows]:
-    def run(o: dict[str, Any]) -> Rows:
-        return list(import_module(f"meip.experiments.{name}").reproduce(**o))
+def _folding(o: dict[str, Any]) -> Rows:
+    run = import_module("meip.experiments.learning_to_fold").run
+    return list(run(o["quick"], o["seeds"], o["progress"], o["out"], seed=o["seed"], artf=o["data"]))
 
-    return run
+
+def _generalized_planning(o: dict[str, Any]) -> Rows:
+    return list(import_module("meip.experiments.generalized_planning").reproduce(**o))
 
 
 RUNNERS: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "probability-shift": _probability_shift,
     "structural-change": _structural_change,
-    "folding": _elsewhere("learning_to_fold"),
-    "generalized-planning": _elsewhere("generalized_planning"),
+    "folding": _folding,
+    "generalized-planning": _generalized_planning,
 }
 
 

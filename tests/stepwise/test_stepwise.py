@@ -10,10 +10,11 @@ from scipy.optimize import minimize
 
 from meip import documents
 from meip.concepts.grammar import Grammar
+from meip.concepts.parser import parse_concept
 from meip.errors import LearningError
 from meip.graph import StateGraph
 from meip.stepwise import StepwiseOptions, StepwiseResult, UtilityScore, learn_stepwise, stepwise
-from meip.stepwise.candidates import find_candidates
+from meip.stepwise.candidates import find_candidates, price
 from meip.stepwise.objective import Problem, build_problem, fit, log_likelihood
 from meip.stepwise.score import greedy_walk
 from meip.stepwise.steps import Steps
@@ -101,6 +102,12 @@ def test_candidates_differ_in_their_increments_and_twins_do_not() -> None:
         for number in np.unique(problems):
             column[problems == number] -= column[problems == number][0]
         assert np.array_equal(sign * column, relative[:, k])
+
+
+def test_a_predicate_with_its_own_goal_copy_is_one_idea() -> None:
+    domain = steps().domain
+    texts = ("count(at)", "count(at and at_goal)", "count(within(at, at_goal))", "count(some at.at-ferry)")
+    assert [price(parse_concept(t, domain), domain) for t in texts] == pytest.approx([1.0, 0.9, 0.9, 2.0])
 
 
 def _objective(problem: Problem, w: np.ndarray, margin: float = 0.5) -> float:

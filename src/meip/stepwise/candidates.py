@@ -16,11 +16,23 @@ from numpy.typing import NDArray
 from meip.concepts.bank import ConceptBank, LevelInfo
 from meip.concepts.denotation import Denotation
 from meip.concepts.grammar import Grammar
-from meip.concepts.language import Concept, Quantified, Term
+from meip.concepts.language import (
+    Agreement,
+    Concept,
+    Conjunction,
+    Negation,
+    Permutation,
+    Primitive,
+    Quantified,
+    Term,
+    walk,
+)
+from meip.domain import Domain
 
-__all__ = ["Candidates", "find_candidates"]
+__all__ = ["Candidates", "find_candidates", "price"]
 
 Floats = NDArray[np.float64]
+AGREEMENT = 1.1  # what is taken off for each
 TWINS = 8  # indistinguishable terms that are remembered for each
 
 
@@ -30,8 +42,9 @@ class Candidates:
 
     concepts: list[Concept]
     values: Floats  # [states, K]
+    prices: Floats  # [K]
     twins: list[list[tuple[Concept, float]]]
-    """For each concept those with the same increments in every training problem, times +1 or -1; itself first."""
+    """For each concept those with the same increments in every training problem, times +1 or -1, that cost no more."""
     levels: list[LevelInfo] = field(default_factory=list)
 
 
@@ -89,7 +102,48 @@ def find_candidates(denotation: Denotation, problem_of: Sequence[int], grammar: 
             reference = columns[place] - columns[place][starts][problems]
             same = float(np.sign(reference[moved[0]])) * sign
             twins[place] += [(c, same) for c in _variants(concept, pruner)]
-    return Candidates(concepts, np.array(columns).reshape(len(concepts), -1).T, twins, levels)
+    return _cheapest(
+        Candidates(concepts, np.array(columns).reshape(len(concepts), -1).T, np.zeros(0), twins, levels),
+        denotation.domain,
+    )
+
+
+def _cheapest(found: Candidates, domain: Domain) -> Candidates:
+    """Of concepts with the same increments the cheapest stands for all; its equals are what a member may choose."""
+    prices = np.empty(len(found.concepts))
+    for k, twins in enumerate(found.twins):
+        costs = [price(concept, domain) for concept, _ in twins]
+        prices[k] = min(costs)
+        best, turned = twins[costs.index(min(costs))]
+        found.concepts[k] = best
+        found.values[:, k] *= turned
+        found.twins[k] = [
+            (c, sign * turned) for (c, sign), cost in zip(twins, costs, strict=True) if cost <= prices[k] + 1e-9
+        ]
+    return replace(found, prices=prices)
+
+
+def price(concept: Concept, domain: Domain) -> float:
+    """Primitive occurrences, but a predicate compared with its own goal copy is one idea, and the better bet.
+
+    Small problems often cannot tell "images taken" from "images taken that were asked for"; larger ones can.
+    """
+    agreements = sum(
+        isinstance(node, Conjunction | Agreement) and _with_own_goal(node.left, node.right, domain)
+        for node in walk(concept)
+    )
+    return concept.complexity - AGREEMENT * agreements
+
+
+def _with_own_goal(left: Term, right: Term, domain: Domain) -> bool:
+    names = []
+    for term in (left, right):
+        while isinstance(term, Negation | Permutation):
+            term = term.term
+        if not isinstance(term, Primitive):
+            return False
+        names.append(term.name)
+    return domain.fluent(names[0]).goal_of == names[1] or domain.fluent(names[1]).goal_of == names[0]
 
 
 def _variants(concept: Concept, pruner: _Pruner) -> list[Concept]:

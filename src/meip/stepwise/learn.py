@@ -174,7 +174,6 @@ class _Study:
 
     def __init__(self, steps: Steps, candidates: Candidates, options: StepwiseOptions) -> None:
         self.steps, self.candidates, self.options = steps, candidates, options
-        self.complexity = np.array([c.complexity for c in candidates.concepts], np.float64)
         self.folds = _folds(steps.demonstrations)
 
     def trials(self) -> Iterator[Trial]:
@@ -226,7 +225,7 @@ class _Study:
 
     def _single(self, demonstrations: Sequence[Demonstrated], also: bool, strength: float) -> Utility:
         problem = build_problem(self.candidates.values, demonstrations, also)
-        w = fit(problem, strength * self.complexity, None, self.options.margin)
+        w = fit(problem, strength * self.candidates.prices, None, self.options.margin)
         return self._utility(self.candidates.concepts, w)
 
     def _member(self, number: int, demonstrations: Sequence[Demonstrated], strength: float) -> Utility:
@@ -236,7 +235,7 @@ class _Study:
         picks = [self.candidates.twins[k][int(rng.integers(len(self.candidates.twins[k])))] for k in some]
         also = number % 2 == 1
         problem = build_problem(np.ascontiguousarray(self.candidates.values[:, some]), demonstrations, also)
-        prices = MEMBER_PRICE * strength * np.array([c.complexity for c, _ in picks], np.float64)
+        prices = MEMBER_PRICE * strength * self.candidates.prices[some]
         w = fit(problem, prices, None, self.options.margin)
         w = w / _spread(problem, w) * np.array([sign for _, sign in picks])
         return self._utility([c for c, _ in picks], w)

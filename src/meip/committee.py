@@ -42,9 +42,10 @@ ROUGH = 1e-2  # slope left over when candidates are compared
 def share_grammar(max_level: int = 2) -> Grammar:
     """Concepts by max, min and mean, where the mean of a predicate is the share of tuples that it is true of.
 
-    Raw counts are left out: they grow with the number of entities and do not carry over to other problems.
+    Raw counts are left out: they grow with the number of entities and do not carry over to other problems. So are
+    closures: on a problem with one more part they say something else (on hoodies every utility that used one failed).
     """
-    return Grammar(quantifiers=(), predicate_mean=True, max_level=max_level)
+    return Grammar(quantifiers=(), predicate_mean=True, closure=False, max_level=max_level)
 
 
 def relative(concept: Concept) -> Composite:
@@ -56,10 +57,10 @@ def relative(concept: Concept) -> Composite:
 class CommitteeOptions:
     """How a committee is learned."""
 
-    members: int = 16
-    share: float = 0.6
-    """Of the candidate concepts, for each member."""
-    most: int = 6
+    members: int = 40
+    share: float = 0.2
+    """Of the candidate concepts, for each member: small shares make members differ, so that their mistakes do."""
+    most: int = 4
     """Concepts of a member, at most."""
     grammar: Grammar = field(default_factory=share_grammar)
     relative: bool = True

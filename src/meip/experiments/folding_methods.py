@@ -24,9 +24,12 @@ Floats = NDArray[np.float64]
 SOFT, SIGN = 2.0, 0.0  # tanh(2 * difference), or the bare sign
 POOL_CANDIDATES = 6  # folds per state in the trees of MaxEnt-IRL's pools: 216 plans each
 MANY_KNOTS = 9
+CLOSURES = replace(share_grammar(), closure=True)
+ALONE = 6  # concepts of a utility that has no committee to rely on
+WIDE = {"members": 16, "share": 0.6, "most": 6}  # fewer members that know more
 
 METHODS = ("meip", "meip-sign", "meip-single", "meip-svm", "maxent-irl")
-ABLATIONS = ("knots-9", "level-1", "no-relative")
+ABLATIONS = ("knots-9", "level-1", "no-relative", "wide-shares", "closures")
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,15 @@ def learn_methods(
     makers: dict[str, Callable[[], Method]] = {
         "meip": lambda: Method("meip", reference.utilities),
         "meip-sign": lambda: Method("meip-sign", reference.utilities, SIGN),
-        "meip-single": lambda: Method("meip-single", committee("one utility", members=1, share=1.0).utilities),
+        "meip-single": lambda: Method(
+            "meip-single", committee("one utility", members=1, share=1.0, most=ALONE).utilities
+        ),
         "meip-svm": lambda: Method("meip-svm", committee("by Ranking SVM", objective="svm").utilities),
         "maxent-irl": lambda: Method("maxent-irl", (_maxent(lesson, reference, setting),), summed=True),
         "knots-9": lambda: Method("knots-9", committee("with 9 knots", knots=MANY_KNOTS).utilities),
         "level-1": lambda: Method("level-1", committee("level 1 only", grammar=share_grammar(1)).utilities),
+        "wide-shares": lambda: Method("wide-shares", committee("with wide shares", **WIDE).utilities),
+        "closures": lambda: Method("closures", committee("with closures", grammar=CLOSURES).utilities),
         "no-relative": lambda: Method("no-relative", committee("nothing relative", relative=False).utilities),
     }
     return [makers[name]() for name in names], reference

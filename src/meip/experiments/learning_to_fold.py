@@ -46,15 +46,15 @@ class Scale:
     """Folds per state of the frozen trees: 17 give 4,913 plans."""
     simulations: int = 1000
     methods: tuple[str, ...] = (*METHODS, *ABLATIONS)
-    other_lessons: bool = True
-    """Also learn from one shape only, and propose in the cloth's frame."""
+    other_lessons: int = 2
+    """Problems per garment for what is learned from one shape only, and with a proposal in the cloth's frame."""
     setting: Setting = field(default_factory=Setting)
 
     @classmethod
     def quick(cls) -> Scale:
         """A first look in about a minute."""
-        few = Setting(candidates=30, committee=CommitteeOptions(members=8, screen=4))
-        return cls(1, 2, 12, 500, METHODS, other_lessons=False, setting=few)
+        few = Setting(candidates=30, committee=CommitteeOptions(members=24, screen=4))
+        return cls(1, 2, 12, 500, METHODS, other_lessons=0, setting=few)
 
 
 @dataclass
@@ -137,10 +137,15 @@ class _Once:
         garments = self._garments(rng)
         self._fold(lesson, methods, garments, draw=True, sheet=first)
         if self.size.other_lessons:
+            few = [
+                (kind, one)
+                for k, (kind, one) in enumerate(garments)
+                if k % self.size.problems < self.size.other_lessons
+            ]
             cloth = Lesson(shown, proposal_from(shown, frame="cloth"), "varied")
-            self._renamed(cloth, "cloth-frame", garments)
+            self._renamed(cloth, "cloth-frame", few)
             one = [demonstrate(garment(("tshirt", "longsleeve")[k % 2]), rng) for k in range(SHOWN)]
-            self._renamed(Lesson(tuple(one), proposal_from(one), "one-shape"), "meip", garments)
+            self._renamed(Lesson(tuple(one), proposal_from(one), "one-shape"), "meip", few)
 
     def photographs(self, path: Path, first: bool) -> None:
         """Learn on photographed shirts, and fold others of them; also with what was learned on templates."""

@@ -1,0 +1,94 @@
+"""Learning to fold, with a tiny budget: what was learned on a few garments carries over to another one."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from meip.committee import Committee, CommitteeOptions, learn_committee
+from meip.experiments.folding_methods import Method, Setting, learn_methods, rank_accuracy
+from meip.experiments.folding_problems import Lesson, Problem, random_folds
+from meip.experiments.folding_report import committee_task, write_learned
+from meip.experiments.learning_to_fold import Scale, run
+from meip.ranking import UtilityRanking
+from meip.task import Task
+from meip.worlds.folding.demonstrate import bundled
+from meip.worlds.folding.garments import garment
+from meip.worlds.folding.world import proposal_from
+
+pytest.importorskip("cv2")
+SMALL = Setting(candidates=12, committee=CommitteeOptions(members=10, screen=3))
+
+
+@cache
+def lesson() -> Lesson:
+    shown = tuple(bundled()[:8])
+    return Lesson(shown, proposal_from(shown), "varied")
+
+
+@cache
+def learned() -> Committee:
+    return learn_committee(lesson().episodes(12, 0), SMALL.committee)
+
+
+@cache
+def longsleeve() -> Problem:
+    return Problem.frozen("longsleeve", garment("longsleeve"), lesson().proposal, 8, 3)
+
+
+def test_every_member_ranks_the_demonstrated_states_upwards() -> None:
+    assert min(learned().evidence["tau"]) > 0.8
+
+
+def test_good_orders_are_ranked_above_bad_ones() -> None:
+    problem = longsleeve()
+    g = UtilityRanking(learned().utilities)(problem.graph)
+    good = [s.states for s in problem.scripts if s.good]
+    bad = [s.states for s in problem.scripts if not s.good]
+    assert len(good) == 2
+    assert len(bad) == 4
+    assert np.mean(rank_accuracy(g, good, bad)) >= 0.75
+
+
+def test_an_unseen_longsleeve_is_folded_sleeves_first() -> None:
+    problem = longsleeve()
+    g = UtilityRanking(learned().utilities)(problem.graph)
+    states = problem.plan(g, "exact", 2.0, 0, 0)
+    assert problem.judge(states).default_order
+    assert len(problem.folds(states)) == len(states) - 1
+
+
+def test_random_folds_hardly_ever_keep_the_order() -> None:
+    problem = longsleeve()
+    cloths = random_folds(problem.garment, 10, np.random.default_rng(0))
+    assert all(len(plan) <= 4 for plan in cloths)
+    drawn = problem.random_plans(20, np.random.default_rng(0))
+    assert np.mean([problem.judge(states).default_order for states in drawn]) < 0.5
+
+
+def test_maxent_irl_learns_on_the_same_concepts() -> None:
+    methods, committee = learn_methods(lesson(), ("maxent-irl",), SMALL, lambda message: None)
+    (method,) = methods
+    assert isinstance(method, Method)
+    assert method.summed
+    mine = {str(c) for u in committee.utilities for c in u.concepts}
+    assert {str(c) for c in method.utilities[0].concepts} == mine
+
+
+def test_the_committee_is_a_task_that_can_be_kept_and_read(tmp_path: Path) -> None:
+    write_learned(tmp_path, lesson(), learned())
+    assert Task.load(tmp_path / "folding-task.json") == committee_task(lesson(), learned())
+    assert "in English" in (tmp_path / "folding-concepts.md").read_text()
+
+
+def test_a_small_run_gives_tidy_rows_and_contact_sheets(tmp_path: Path) -> None:
+    size = Scale(1, 1, 5, 50, ("meip", "meip-sign"), other_lessons=0, setting=SMALL)
+    rows = run(scale=size, out=tmp_path)
+    assert {row["metric"] for row in rows} == {"default_order", "rectangularity", "rank_accuracy"}
+    assert {row["search"] for row in rows} == {"exact", "mcts", "random", "none"}
+    assert all(0 <= row["low"] <= row["value"] + 1e-9 and row["value"] <= row["high"] + 1e-9 <= 1.1 for row in rows)
+    assert (tmp_path / "folding-hoodie.svg").exists()
+    assert (tmp_path / "folding-hoodie.png").exists()

@@ -60,7 +60,7 @@ class StepwiseOptions:
 
 
 MODELS = ("single", "single-reordered", "committee")
-MEMBER_PRICE = 2.0  # members average out, so each may be simpler than a model that stands alone
+MEMBER_PRICE = 3.0  # members average out, so each may be simpler than a model that stands alone
 LONGER = 1.25  # a committee generalises better than a single model unless its walks are longer than this
 
 

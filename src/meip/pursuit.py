@@ -13,11 +13,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.candidates import SAME_TAU, Bundle, Candidates, is_order
 from meip.concepts.bank import ConceptBank
-from meip.concepts.check import kind, slot
+from meip.concepts.check import slot
 from meip.concepts.grammar import Grammar
-from meip.concepts.language import Composite, Concept, Quantified, constants
-from meip.concepts.selection import deduplicate, exactly_seen, relevant
+from meip.concepts.language import Concept, constants
 from meip.decisions import Decision
 from meip.errors import LearningError, did_you_mean
 from meip.estimator import Estimator
@@ -37,8 +37,6 @@ DEFAULT_LEVEL = 3
 FIRST = ("trial", "level 1")
 Key = tuple[float, float]
 Floats = NDArray[np.float64]
-Bundle = tuple[Concept, ...]
-SAME_TAU = 1e-9
 LEAST_GAIN = 1e-6
 
 
@@ -151,7 +149,7 @@ class _Hunt:
 
     def __init__(self, settings: Pursuit, study: Study, resume: Sequence[Decision] = ()) -> None:
         self.settings, self.study = settings, study
-        self.tolerance = settings.tolerance  # 0 once the odd ones are set aside
+        self.pick = Candidates(study, settings.tolerance)
         self.decisions: list[Decision] = [d for d in resume if d.stage != "simplify"]
         self.replayed = [d for d in resume if d.taken and d.concept]  # taken before, still to be fitted again
         self.current = self._pursued((), study.fit(()))
@@ -168,11 +166,11 @@ class _Hunt:
                 self._remark(f"level {level}", False, info.stopped)
                 break
             considered = self._considered(level, concepts)
-            if level == 1 and self.tolerance > 0:
+            if level == 1 and self.pick.tolerance > 0:
                 yield from self._set_aside(considered)
-            self.candidates[level] = self._candidates(considered)
+            self.candidates[level] = self.pick.relevant(considered, self.atoms)
             self.atoms += self.candidates[level]
-            self.steady |= self._steady(self.candidates[level])
+            self.steady |= self.pick.steady(self.candidates[level])
             self.seen += concepts
             yield from self._level(level)
             if self._enough(level):
@@ -183,17 +181,17 @@ class _Hunt:
 
     def _set_aside(self, concepts: Sequence[Concept]) -> Iterator[tuple[Pursued, dict[str, Any]]]:
         """A trial pursuit finds the demonstrations that do not fit the others; the pursuit proper goes without them."""
-        candidates = self._candidates(concepts)
-        self.steady = self._steady(candidates)
+        candidates = self.pick.relevant(concepts, ())
+        self.steady = self.pick.steady(candidates)
         yield from self._greedy("trial", lambda: [(c,) for c in candidates])
         taus = self.current.trial.taus
-        most = int(self.tolerance * len(taus) + 1e-9)
+        most = int(self.pick.tolerance * len(taus) + 1e-9)
         odd = [k for k in np.argsort(taus, kind="stable")[:most].tolist() if taus[k] < 1 - SAME_TAU]
         for k in odd:
             self._remark("trial", True, f"demonstration {k + 1} is set aside: its tau is {taus[k]:.3f}")
         if odd:
             self.study.set_aside(odd)
-            self.tolerance = 0.0
+            self.pick.tolerance = 0.0
         self.current = self._pursued((), self.study.fit(()))
 
     def _level(self, level: int) -> Iterator[tuple[Pursued, dict[str, Any]]]:
@@ -211,9 +209,9 @@ class _Hunt:
         if self.settings.order == "closure":
             yield from self._close(level)
         elif self.settings.order == "greedy":
-            yield from self._greedy("order", lambda: [(c,) for c in self._order_concepts(self.current.concepts)])
+            yield from self._greedy("order", lambda: [(c,) for c in self.pick.order_concepts(self.current.concepts)])
         if self.settings.avoid or (self.settings.avoid is None and self._chancy()):
-            yield from self._greedy("avoid", lambda: [(c,) for c in self._shunned()])
+            yield from self._greedy("avoid", lambda: [(c,) for c in self.pick.shunned(self.seen)])
 
     def _enough(self, level: int) -> bool:
         """Are the demonstrations explained, that is, rarely matched by a plan made at random?"""
@@ -243,8 +241,6 @@ class _Hunt:
         """Does chance play a part in the worlds shown?"""
         return any(bool((graph.arrays().outcome_count > 1).any()) for graph in self.study.training.graphs)
 
-    # --- candidates ---
-
     def _considered(self, level: int, concepts: Sequence[Concept]) -> Sequence[Concept]:
         """All concepts, or the share of them that this pursuit looks at."""
         if self.settings.share >= 1:
@@ -252,104 +248,14 @@ class _Hunt:
         drawn = np.random.default_rng([self.settings.seed, level]).random(len(concepts)) < self.settings.share
         return [concept for concept, kept in zip(concepts, drawn, strict=True) if kept]
 
-    def _candidates(self, concepts: Sequence[Concept]) -> list[Concept]:
-        """Relevant, distinct candidates; a count enters as "exactly k" for the numbers seen in demonstrations."""
-        training = self.study.training
-        rows = training.demonstrated_rows()
-        counts = [c for c in concepts if isinstance(c, Quantified) and c.quantifier == "count"]
-        plain = [c for c in concepts if c not in set(counts)]
-        if counts:
-            values, missing = training.matrix(counts)
-            for k, concept in enumerate(counts):
-                seen = values[np.concatenate(rows), k]
-                plain += exactly_seen(concept, seen[seen > 0])
-        if not plain:
-            return []
-        values, missing = training.matrix(plain)
-        moving = relevant(values, rows, missing)
-        chosen = [c for c, moves in zip(plain, moving, strict=True) if moves]
-        distinct = deduplicate(chosen, values[:, moving], missing[:, moving])
-        known = set(self.atoms)
-        return [chosen[i] for i in distinct.kept if chosen[i] not in known]
-
-    def _steady(self, concepts: Sequence[Concept]) -> set[Concept]:
-        """Those that move in one direction only, in all demonstrations (up to the tolerance)."""
-        if not concepts:
-            return set()
-        values, _ = self.study.training.matrix(concepts)
-        moves = [np.diff(values[rows], axis=0) for rows in self.study.training.demonstrated_rows()]
-        rises = np.array([(m > SAME_TAU).any(axis=0) for m in moves]).sum(axis=0)
-        falls = np.array([(m < -SAME_TAU).any(axis=0) for m in moves]).sum(axis=0)
-        odd = np.minimum(rises, falls) <= self.tolerance * len(moves) + 1e-9
-        return {c for c, steady in zip(concepts, odd, strict=True) if steady}
-
-    def _order_concepts(self, atoms: Sequence[Concept]) -> list[Concept]:
-        """Order concepts "b and not a" for each a that comes before b in (nearly) all demonstrations and need not."""
-        booleans = self._booleans(atoms)
-        if len(booleans) < 2:
-            return []
-        values, _ = self.study.training.matrix(booleans)
-        broken = values.T @ (1.0 - values) > 0.5  # [b, a]: in some state b holds without a
-        before = self._before(booleans)
-        return [
-            _unless(booleans[b], booleans[a]) for b in range(len(booleans)) for a in range(len(booleans))
-            if before[a, b] and broken[b, a]
-        ]  # fmt: skip
-
     def _rules(self) -> list[Bundle]:
-        """Rules "a before b" over all candidates so far, each as the concepts it adds: a, b, "b and not a".
-
-        Of many, those that the gradient of J finds promising: states where b holds without a should rank lower.
-        """
-        booleans = self._booleans(self.atoms)
-        if len(booleans) < 2:
-            return []
-        values, _ = self.study.training.matrix(booleans)
-        pull = np.where(self._before(booleans).T, (values * self._slopes()[:, None]).T @ (1.0 - values), 0.0)  # [b, a]
-        lowest = np.argsort(pull, axis=None, kind="stable")[: self.settings.screen]
-        found: list[Bundle] = []
-        for k in (int(k) for k in lowest if pull.flat[k] < -1e-9):
-            late, early = booleans[k // len(booleans)], booleans[k % len(booleans)]
-            found.append(tuple(c for c in (early, late, _unless(late, early)) if c not in self.current.concepts))
-        return [bundle for bundle in found if bundle]
+        return self.pick.rules(self.atoms, self.current.concepts, self._slopes(), self.settings.screen)
 
     def _slopes(self) -> Floats:
         """dJ/dg of every row for the current concepts."""
         terms = self.current.trial.utility.terms
         values, missing = self.study.training.matrix(self.current.concepts)
         return self.study.objective.slopes(features(terms, values, missing), self.current.trial.fit.weights)
-
-    def _shunned(self) -> list[Concept]:
-        """Concepts that never change where something is shown, though they would elsewhere: perhaps to be avoided."""
-        counted = {c for c in self.seen if isinstance(c, Quantified) and c.quantifier == "count"}
-        plain = [c for c in self.seen if c not in counted and kind(c, self.study.training.domain) == "boolean"]
-        if not plain:
-            return []
-        values, missing = self.study.training.matrix(plain)
-        still = ~relevant(values, self.study.training.demonstrated_rows(), missing) & (np.ptp(values, axis=0) > 0)
-        chosen = [c for c, keep in zip(plain, still, strict=True) if keep]
-        distinct = deduplicate(chosen, values[:, still], missing[:, still])
-        return [chosen[i] for i in distinct.kept]
-
-    def _booleans(self, atoms: Sequence[Concept]) -> list[Concept]:
-        return [c for c in atoms if kind(c, self.study.training.domain) == "boolean"]
-
-    def _first_true(self, booleans: Sequence[Concept]) -> Floats:
-        """When each concept first becomes true in each demonstration [demonstrations, concepts]; inf: never."""
-        values, _ = self.study.training.matrix(booleans)
-        first = []
-        for rows in self.study.training.demonstrated_rows():
-            along = values[rows] > 0.5
-            first.append(np.where(along.any(axis=0), along.argmax(axis=0), np.inf))
-        return np.array(first, dtype=np.float64)
-
-    def _before(self, booleans: Sequence[Concept]) -> NDArray[np.bool_]:
-        """[a, b]: a becomes true strictly before b in all demonstrations that show b (up to the tolerance)."""
-        first = self._first_true(booleans)  # [D, K]
-        a, b = first[:, :, None], first[:, None, :]
-        wrong = (np.isfinite(b) & (a >= b)).sum(axis=0)
-        shown = (np.isfinite(a) & np.isfinite(b)).any(axis=0)
-        return np.asarray(shown & (wrong <= self.tolerance * len(first) + 1e-9), dtype=np.bool_)
 
     # --- selection ---
 
@@ -443,7 +349,7 @@ class _Hunt:
     def _close(self, level: int) -> Iterator[tuple[Pursued, dict[str, Any]]]:
         """Precedence closure: require what always came first to come first; one refit."""
         known = set(self.current.concepts)
-        wanted = [c for c in self._order_concepts(self.current.concepts) if c not in known]
+        wanted = [c for c in self.pick.order_concepts(self.current.concepts) if c not in known]
         if not wanted:
             return
         again = bool(self.replayed)
@@ -453,12 +359,8 @@ class _Hunt:
         found = self._pursued((*self.current.concepts, *wanted), self.study.fit((*self.current.concepts, *wanted)))
         gain = found.key[1] - self.current.key[1]
         grows = found.key[0] >= self.current.key[0] - SAME_TAU and (level == 1 or gain > 0)
-        for concept in wanted:
-            reason = (
-                "in every demonstration the one came before the other"
-                if grows
-                else "the demonstrations' tau would fall"
-            )
+        reason = "the one came before the other when it was shown" if grows else "tau or the posterior would fall"
+        for concept in () if again else wanted:
             self._note("order", str(concept), grows, gain, reason, found.key[0])
         if grows:
             self._accept(found)
@@ -469,7 +371,7 @@ class _Hunt:
         changed = True
         while changed and len(self.current.concepts) > 1:
             changed = False
-            terms = [term for term in self.current.trial.utility.terms if not _is_order(term.concept)]
+            terms = [term for term in self.current.trial.utility.terms if not is_order(term.concept)]
             terms.sort(key=lambda term: (term.influence, str(term.concept)))
             for term in terms[: self.settings.screen]:
                 rest = tuple(c for c in self.current.concepts if c != term.concept)
@@ -494,11 +396,12 @@ class _Hunt:
     # --- bookkeeping ---
 
     def _pursued(self, concepts: Sequence[Concept], trial: Trial) -> Pursued:
-        cost = sum(
-            self.settings.kappa * max(c.complexity, 1) + self.settings.constant_cost * len(constants(c))
-            for c in concepts
+        kappa, per_constant = self.settings.kappa, self.settings.constant_cost
+        cost = sum(  # a curve costs as much as its parameters
+            kappa * (max(term.concept.complexity, 1) + term.size - 1) + per_constant * len(constants(term.concept))
+            for term in trial.utility.terms
         )
-        return Pursued(tuple(concepts), trial, (trial.tau(self.tolerance), trial.fit.objective - cost))
+        return Pursued(tuple(concepts), trial, (trial.tau(self.pick.tolerance), trial.fit.objective - cost))
 
     def _accept(self, found: Pursued) -> None:
         self.current = found
@@ -540,12 +443,3 @@ class _Hunt:
 
 def _text(bundle: Bundle) -> str:
     return "; ".join(str(c) for c in bundle)
-
-
-def _is_order(concept: Concept) -> bool:
-    return isinstance(concept, Composite) and concept.operation == "and"
-
-
-def _unless(late: Concept, early: Concept) -> Concept:
-    """ "late and not early": the order is broken."""
-    return Composite("and", (late, Composite("not", (early,))))

@@ -9,6 +9,7 @@ import pytest
 from meip.errors import DocumentError
 from meip.experiments import wl_features
 from meip.experiments.generalized_planning import SIZES, draw_lesson, generated_lesson, run, run_folder
+from meip.report.figures import write_figures
 from meip.worlds.pddl import PddlWorld, shipped_domains
 from meip.worlds.pddl.planners import greedy
 
@@ -22,7 +23,7 @@ def test_every_domain_of_the_experiment_is_shipped_and_grows_with_its_size() -> 
         assert len(small.problem.objects) < len(large.problem.objects)
 
 
-def test_the_quick_run_gives_tidy_rows_in_which_learning_beats_blind_search() -> None:
+def test_the_quick_run_gives_tidy_rows_and_figures_in_which_learning_beats_blind_search(tmp_path: Path) -> None:
     rows = run(["ferry"], quick=True)
     assert all(set(row) >= KEYS for row in rows)
     solved = {(row["method"], row["search"], row["size"]): row["value"] for row in rows if row["metric"] == "solved"}
@@ -30,6 +31,8 @@ def test_the_quick_run_gives_tidy_rows_in_which_learning_beats_blind_search() ->
     assert solved["meip", "greedy", 6] >= solved["blind", "gbfs", 6]
     lengths = {row["size"]: row["value"] for row in rows if (row["method"], row["metric"]) == ("meip", "length")}
     assert 0 < lengths[4] < lengths[6]
+    names = [path.name for path in write_figures(rows, tmp_path)]
+    assert names == ["generalized-planning-ferry-solved.svg", "generalized-planning-ferry-length.svg"]
 
 
 @pytest.mark.skipif(not wl_features.available(), reason="wlplan is not installed")

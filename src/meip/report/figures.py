@@ -21,6 +21,7 @@ def write_figures(rows: Rows, folder: Path) -> list[Path]:
         "structural-change.svg": _bars(
             [r for r in rows if r["metric"] == "order_tau" and r["experiment"] == "structural-change"]
         ),
+        **_by_size([r for r in rows if r["experiment"] == "generalized-planning" and isinstance(r["size"], int)]),
     }
     written = []
     for name, text in found.items():
@@ -47,3 +48,21 @@ def _bars(rows: Rows) -> str:
             groups.setdefault(f"learned {row['trained']}", {})[method] = row["value"]
     title = "Order of the stages in the free world with 6 objects"
     return bar_chart(groups, title, "Kendall tau", (-1.0, 1.0)) if groups else ""
+
+
+def _by_size(rows: Rows) -> dict[str, str]:
+    """Coverage and plan length against the size of the problem, one figure per domain."""
+    found: dict[str, str] = {}
+    for domain in dict.fromkeys(r["domain"] for r in rows):
+        for metric, label in (("solved", "share solved"), ("length", "steps")):
+            series: dict[str, list[tuple[float, float]]] = {}
+            for row in rows:
+                if (row["domain"], row["metric"]) == (domain, metric):
+                    name = f"{row['method']}, {row['search']}"
+                    series.setdefault(name, []).append((float(row["size"]), float(row["value"])))
+            if series:
+                top = max(y for points in series.values() for _, y in points)
+                limits = (0.0, 1.0 if metric == "solved" else max(top, 1.0))
+                title = f"{domain}: {label} against size"
+                found[f"generalized-planning-{domain}-{metric}.svg"] = line_chart(series, title, "size", label, limits)
+    return found

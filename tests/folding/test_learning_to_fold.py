@@ -92,3 +92,13 @@ def test_a_small_run_gives_tidy_rows_and_contact_sheets(tmp_path: Path) -> None:
     assert all(0 <= row["low"] <= row["value"] + 1e-9 and row["value"] <= row["high"] + 1e-9 <= 1.1 for row in rows)
     assert (tmp_path / "folding-hoodie.svg").exists()
     assert (tmp_path / "folding-hoodie.png").exists()
+
+
+def test_the_benchmark_says_where_the_time_goes() -> None:
+    from meip.bench.folding import run as measure
+
+    rows = measure(members=2, candidates=4, simulations=30)
+    assert all(row["value"] >= 0 for row in rows)
+    shares = [row["value"] for row in rows if row["work"] == "frozen tree" and row["metric"].startswith("share")]
+    assert sum(shares) == pytest.approx(1.0, abs=0.5)
+    assert {"seconds", "simulations/s", "states/s"} <= {row["metric"] for row in rows}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from meip.concepts.columns import GraphColumns
 from meip.concepts.language import Concept
 from meip.graph import StateGraph
-from meip.utility import Utility, features
+from meip.utility import Utility, UtilityTerm, features
 
 __all__ = ["UtilityRanking"]
 
@@ -25,7 +25,16 @@ class UtilityRanking:
         self.utilities = tuple(utilities)
         self.concepts: tuple[Concept, ...] = tuple(dict.fromkeys(c for u in self.utilities for c in u.concepts))
         place = {concept: k for k, concept in enumerate(self.concepts)}
-        self._chosen = [[place[c] for c in u.concepts] for u in self.utilities]
+        bases: dict[tuple[object, ...], UtilityTerm] = {}  # members of a committee share most of theirs
+        for term in (t for u in self.utilities for t in u.terms):
+            bases.setdefault((term.concept, term.kind, term.knots), term)
+        self._terms = list(bases.values())
+        self._chosen = [place[term.concept] for term in self._terms]
+        start = dict(zip(bases, np.cumsum([0, *(t.size for t in self._terms)]).tolist(), strict=False))
+        self._places = [
+            np.array([start[t.concept, t.kind, t.knots] + i for t in u.terms for i in range(t.size)], np.int64)
+            for u in self.utilities
+        ]
         self._known: WeakKeyDictionary[StateGraph, tuple[GraphColumns, Floats, int]] = WeakKeyDictionary()
 
     def __call__(self, graph: StateGraph) -> Floats:
@@ -42,7 +51,8 @@ class UtilityRanking:
 
     def _rank(self, columns: GraphColumns, known: int) -> Floats:
         values, missing = columns.tail(self.concepts, known)
+        shared = features(self._terms, values[:, self._chosen], missing[:, self._chosen])
         ranked = np.empty((len(values), len(self.utilities)))
-        for m, (utility, chosen) in enumerate(zip(self.utilities, self._chosen, strict=True)):
-            ranked[:, m] = features(utility.terms, values[:, chosen], missing[:, chosen]) @ utility.weights
+        for m, (utility, places) in enumerate(zip(self.utilities, self._places, strict=True)):
+            ranked[:, m] = np.ascontiguousarray(shared[:, places]) @ utility.weights
         return ranked

@@ -90,6 +90,7 @@ def run(seeds: int = 20, seed: int = 0, quick: bool = False, progress: Progress 
     rows += _sweep(learned, 0.1 if quick else 0.02)
     for horizon in (5, 3):
         rows += _baseline(horizon, seed)
+    rows += _baseline_sweep(0.1 if quick else 0.02)
     for row in rows:
         paper = PAPER.get((row["method"], row.get("p", -1.0))) if row["metric"] == "desired" else None
         if paper is not None and row.get("horizon") == 5:
@@ -170,6 +171,16 @@ def _baseline(horizon: int, seed: int) -> list[Row]:
         chosen = float(fitted.probability(world, [[graph.intern(s) for s in DESIRED]])[0]) > 0
         low, high = (middle, high) if chosen else (low, middle)
     return [*rows, {**_irl("break_even", horizon), "value": (low + high) / 2, "n": 1}]
+
+
+def _baseline_sweep(step: float) -> list[Row]:
+    fitted = _fit_baseline(5)
+    rows = []
+    for p in np.round(np.arange(0.02, 0.981, step), 6):
+        world, graph = _tabular(float(p), 5)
+        value = float(fitted.probability(world, [[graph.intern(s) for s in DESIRED]])[0])
+        rows.append({**_irl("desired_exact", 5, p=float(p)), "value": value, "n": 1})
+    return rows
 
 
 def _irl(metric: str, horizon: int, **conditions: Any) -> Row:

@@ -8,6 +8,8 @@ from html import escape
 __all__ = ["bar_chart", "line_chart"]
 
 WIDTH, HEIGHT = 640, 400
+LEGEND = 30  # room below for a second row of names
+LETTER = 7  # width of a letter, about
 LEFT, RIGHT, TOP, BOTTOM = 60, 20, 50, 60
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8d6cab", "#c98a1b", "#4a4e69", "#5b8e9c", "#a05a2c")
 DASHES = ("", "6 4", "2 3", "8 3 2 3", "1 4", "10 4", "4 2", "3 6")
@@ -27,15 +29,15 @@ def line_chart(
         across = LEFT + (point[0] - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT)
         return across, HEIGHT - BOTTOM - (point[1] - y0) / (y1 - y0) * (HEIGHT - TOP - BOTTOM)
 
-    parts = _axes((x0, x1), (y0, y1), x, y)
+    parts, styles = _axes((x0, x1), (y0, y1), x, y), list[str]()
     for k, (name, points) in enumerate(series.items()):
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in map(place, points))
         style = f'stroke="{COLOURS[k % 8]}" stroke-dasharray="{DASHES[k % 8]}"'
         parts.append(
             f'<polyline fill="none" stroke-width="2.2" {style} points="{path}"><title>{escape(name)}</title></polyline>'
         )
-        parts.append(_key(k, len(series), name, style))
-    return _document(title, parts)
+        styles.append(style)
+    return _document(title, [*parts, *_legend(list(series), styles)])
 
 
 def bar_chart(
@@ -59,8 +61,8 @@ def bar_chart(
                 f'<rect {box} fill="{COLOURS[k % 8]}"><title>{escape(f"{group}, {name}: {value:.3f}")}</title></rect>'
             )
         parts.append(_text(LEFT + (g + 0.5) * room, HEIGHT - BOTTOM + 18, group, "middle"))
-    parts += [_key(k, len(names), name, f'stroke="{COLOURS[k % 8]}"') for k, name in enumerate(names)]
-    return _document(title, parts)
+    styles = [f'stroke="{COLOURS[k % 8]}"' for k in range(len(names))]
+    return _document(title, [*parts, *_legend(names, styles)])
 
 
 def _axes(across: tuple[float, float] | None, up: tuple[float, float], x: str, y: str) -> list[str]:
@@ -82,11 +84,19 @@ def _axes(across: tuple[float, float] | None, up: tuple[float, float], x: str, y
     return parts
 
 
-def _key(k: int, count: int, name: str, style: str) -> str:
-    left = LEFT + k * (WIDTH - LEFT - RIGHT) / max(count, 1)
-    level = HEIGHT - 10
-    line = f'<line x1="{left:.1f}" x2="{left + 22:.1f}" y1="{level - 4}" y2="{level - 4}" stroke-width="3" {style}/>'
-    return line + _text(left + 27, level, name, "start")
+def _legend(names: Sequence[str], styles: Sequence[str]) -> list[str]:
+    """Names with a sample of their line, in as many rows as they need."""
+    parts, left, level = [], float(LEFT), HEIGHT - 4
+    for name, style in zip(names, styles, strict=True):
+        width = 27 + LETTER * len(name) + 16
+        if left + width > WIDTH - RIGHT and left > LEFT:
+            left, level = float(LEFT), level + 18
+        parts.append(
+            f'<line x1="{left:.1f}" x2="{left + 22:.1f}" y1="{level - 4}" y2="{level - 4}" stroke-width="3" {style}/>'
+            + _text(left + 27, level, name, "start")
+        )
+        left += width
+    return parts
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:
@@ -94,10 +104,10 @@ def _text(x: float, y: float, text: str, anchor: str) -> str:
 
 
 def _document(title: str, parts: Sequence[str]) -> str:
-    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT + LEGEND}" width="{WIDTH}" height="{HEIGHT + LEGEND}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}'
     return (
         f'{head} font-family="system-ui, sans-serif" fill="#222"><title>{escape(title)}</title>'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>'
+        f'<rect width="{WIDTH}" height="{HEIGHT + LEGEND}" fill="#fff"/>'
         f'<text x="{LEFT}" y="28" font-size="16" font-weight="600">{escape(title)}</text>{"".join(parts)}</svg>\n'
     )

@@ -34,9 +34,10 @@ def write_figures(rows: Rows, folder: Path) -> list[Path]:
 def _sweep(rows: Rows) -> str:
     if not rows:
         return ""
-    series = {"best possible": [(r["p"], 1 - r["p"]) for r in rows if r["chance"] == rows[0]["chance"]]}
-    for chance in dict.fromkeys(r["chance"] for r in rows):
-        series[chance] = [(r["p"], r["value"]) for r in rows if r["chance"] == chance]
+    names = [r.get("chance") or r["method"] for r in rows]
+    series = {"best possible": [(r["p"], 1 - r["p"]) for r, name in zip(rows, names, strict=True) if name == names[0]]}
+    for wanted in dict.fromkeys(names):
+        series[wanted] = [(r["p"], r["value"]) for r, name in zip(rows, names, strict=True) if name == wanted]
     return line_chart(series, "Desired behaviour when the short way fails more often", "p", "probability", (0.0, 1.0))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from meip.committee import Committee, CommitteeOptions, learn_committee
 from meip.concepts.columns import GraphColumns
-from meip.experiments.folding_problems import HORIZON, WIDENING, Lesson
+from meip.experiments.folding_problems import EXPLORATION, HORIZON, WIDENING, Lesson
 from meip.graph import StateGraph
 from meip.ranking import UtilityRanking
 from meip.search import Limits, Options, search
@@ -27,7 +27,7 @@ def run(peers: bool = False, members: int = 40, candidates: int = 17, simulation
     lesson = Lesson(shown, proposal_from(shown), "bundled")
     options = CommitteeOptions(members=members)
     learn_committee(lesson.episodes(4, 0)[:2], CommitteeOptions(members=1, most=1))  # compiles
-    committee, seconds = _timed(lambda: learn_committee(lesson.episodes(40, 0), options))
+    committee, seconds = _timed(lambda: learn_committee(lesson.episodes(60, 0), options))
     rows = [_row("learn a committee", "seconds", seconds, members=members)]
     rows += [_row("learn a committee", f"share of {k}", v / seconds) for k, v in committee.evidence["seconds"].items()]
     world = Folding(garment("hoodie"), HORIZON, lesson.proposal, candidates, 1)
@@ -38,7 +38,7 @@ def run(peers: bool = False, members: int = 40, candidates: int = 17, simulation
 def _planning(committee: Committee, world: Folding, simulations: int) -> list[dict[str, Any]]:
     """A plan for a garment that was never seen, from nothing."""
     ranking = UtilityRanking(committee.utilities)
-    limits, options = Limits(iterations=simulations), Options(widening=WIDENING)
+    limits, options = Limits(iterations=simulations), Options(exploration=EXPLORATION, widening=WIDENING)
     graph = StateGraph(world)
     _, seconds = _timed(lambda: search(graph, ranking, method="mcts", options=options, limits=limits))
     beam, wide = StateGraph(world), Options(width=8)
@@ -60,7 +60,7 @@ def _tree(committee: Committee, world: Folding, simulations: int) -> list[dict[s
     _, columns = _timed(lambda: GraphColumns(graph).matrix(concepts))
     g = UtilityRanking(committee.utilities)(graph)
     _, exact = _timed(lambda: search(graph, lambda _: g, method="exact"))
-    limits, options = Limits(iterations=simulations), Options(widening=WIDENING)
+    limits, options = Limits(iterations=simulations), Options(exploration=EXPLORATION, widening=WIDENING)
     _, tree = _timed(lambda: search(graph, lambda _: g, method="mcts", options=options, limits=limits))
     total = folds + columns + exact
     split = {"folding": folds, "outlines and fluents": facts, "concepts": max(columns - facts, 0.0), "search": exact}

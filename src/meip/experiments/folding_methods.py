@@ -36,7 +36,7 @@ ABLATIONS = ("knots-9", "level-1", "no-relative", "wide-shares", "closures")
 class Setting:
     """How much is spent on learning."""
 
-    candidates: int = 40
+    candidates: int = 60
     """Folds that stand beside each demonstrated one."""
     committee: CommitteeOptions = field(default_factory=CommitteeOptions)
     seed: int = 0

@@ -44,7 +44,7 @@ class Scale:
     problems: int = 10
     candidates: int = 17
     """Folds per state of the frozen trees: 17 give 4,913 plans."""
-    simulations: int = 1000
+    simulations: int = 2000
     methods: tuple[str, ...] = (*METHODS, *ABLATIONS)
     other_lessons: int = 2
     """Problems per garment for what is learned from one shape only, and with a proposal in the cloth's frame."""
@@ -54,7 +54,7 @@ class Scale:
     def quick(cls) -> Scale:
         """A first look in about a minute."""
         few = Setting(candidates=30, committee=CommitteeOptions(members=24, screen=4))
-        return cls(1, 2, 12, 500, METHODS, other_lessons=0, setting=few)
+        return cls(1, 2, 12, 1000, METHODS, other_lessons=0, setting=few)
 
 
 @dataclass

@@ -81,7 +81,7 @@ def test_figures_are_drawn_from_the_rows(shift: Rows, change: Rows, tmp_path: An
 
 
 def test_intervals_contain_the_value_and_stay_in_range() -> None:
-    assert share_row(0, 10)["low"] == 0.0
+    assert share_row(0, 10)["low"] == pytest.approx(0.0, abs=1e-12)
     assert 0.2 < share_row(0, 10)["high"] < 0.35
     row = mean_row([0.0, 1.0, 1.0, 0.0])
     assert row["low"] <= row["value"] == 0.5 <= row["high"]

@@ -8,6 +8,7 @@ never sees a utility, says whether the default order was kept (every sleeve befo
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from meip.worlds.folding.garments import garment, random_garment
 from meip.worlds.folding.referee import Referee
 from meip.worlds.folding.world import proposal_from
 
-__all__ = ["GARMENTS", "Scale", "Tally", "reproduce", "run"]
+__all__ = ["GARMENTS", "Scale", "Tally", "run"]
 
 NAME = "folding"
 GARMENTS = ("tshirt", "longsleeve", "sweater", "hoodie", "fresh sweater", "fresh hoodie")
@@ -63,6 +64,8 @@ class Tally:
 
     verdicts: dict[tuple[str, str, str, str], list[tuple[bool, float]]] = field(default_factory=dict)
     ranked: dict[tuple[str, str, str], list[bool]] = field(default_factory=dict)
+    seconds: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    """Of learning a committee, and of expanding and evaluating the tree of a garment; by metric and lesson."""
 
     def rows(self) -> list[Row]:
         found = []
@@ -74,6 +77,9 @@ class Tally:
         for (method, kind, trained), right in self.ranked.items():
             cell = {"experiment": NAME, "method": method, "garment": kind, "search": "none", "trained": trained}
             found.append(share_row(sum(right), len(right), **cell, metric="rank_accuracy"))
+        for (metric, trained), values in self.seconds.items():
+            cell = {"experiment": NAME, "method": "meip", "garment": "all", "search": "none", "trained": trained}
+            found.append(mean_row(values, 0, **cell, metric=metric))
         return found
 
 
@@ -104,20 +110,6 @@ def run(
     return tally.rows()
 
 
-def reproduce(
-    *,
-    quick: bool = False,
-    seeds: int | None = None,
-    seed: int = 0,
-    data: Path | None = None,
-    out: Path | None = None,
-    progress: Progress | None = None,
-    **_: Any,
-) -> list[Row]:
-    """`run` with the options of ``meip reproduce``."""
-    return run(quick, seeds, progress, out, seed=seed, artf=data)
-
-
 class _Once:
     """One demonstration seed."""
 
@@ -132,6 +124,8 @@ class _Once:
         shown = tuple(random_demonstrations(SHOWN, rng))
         lesson = Lesson(shown, proposal_from(shown), "varied")
         methods, committee = learn_methods(lesson, self.size.methods, self.setting, self.tell)
+        spent = committee.evidence["seconds"]
+        self.tally.seconds.setdefault(("learning_seconds", "varied"), []).append(spent["prepare"] + spent["learn"])
         if first:
             self.sheets.keep(lesson, committee)
         garments = self._garments(rng)
@@ -189,8 +183,11 @@ class _Once:
         ranking = UtilityRanking([u for method in methods for u in method.utilities])
         for number, (kind, one) in enumerate(garments):
             self.tell(f"folding {kind} ({number + 1} of {len(garments)}, learned from {lesson.trained} shapes)")
+            begun = time.perf_counter()
             problem = Problem.frozen(kind, one, lesson.proposal, self.size.candidates, 1000 * self.seed + number)
             g, at = ranking(problem.graph), 0
+            spent = time.perf_counter() - begun
+            self.tally.seconds.setdefault(("garment_seconds", lesson.trained), []).append(spent)
             for method in methods:
                 own = np.ascontiguousarray(g[:, at : at + len(method.utilities)])
                 at += len(method.utilities)

@@ -58,14 +58,22 @@ def _benchmarks() -> list[str]:
 
 
 def _table(rows: list[dict[str, Any]]) -> Any:
+    """What was measured, whose figure it is, and what it should reach; every other condition is in the JSON rows."""
     from rich.table import Table
 
     table = Table()
-    headings = list(dict.fromkeys(key for row in rows for key in row))
-    for heading in headings:
-        table.add_column(heading)
+    for heading in ("work", "of", "metric"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("value", "target"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    before = None
     for row in rows:
-        table.add_row(*(_cell(row.get(heading)) for heading in headings))
+        work = str(row.get("work", ""))
+        if before is not None and work != before:
+            table.add_section()
+        cells = (row.get("method"), row.get("metric"), row.get("value"), row.get("target"))
+        table.add_row(work if work != before else "", *(_cell(cell) for cell in cells))
+        before = work
     return table
 
 

@@ -11,8 +11,8 @@ import pytest
 from meip.committee import Committee, CommitteeOptions, learn_committee
 from meip.experiments.folding_methods import Method, Setting, learn_methods, rank_accuracy
 from meip.experiments.folding_problems import Lesson, Problem, random_folds
-from meip.experiments.folding_report import committee_task, write_learned
-from meip.experiments.learning_to_fold import Scale, run
+from meip.experiments.folding_report import committee_task, summary, write_learned
+from meip.experiments.learning_to_fold import GARMENTS, Scale, run
 from meip.ranking import UtilityRanking
 from meip.task import Task
 from meip.worlds.folding.demonstrate import bundled
@@ -90,7 +90,11 @@ def test_a_small_run_gives_tidy_rows_and_contact_sheets(tmp_path: Path) -> None:
     judged = [row for row in rows if not row["metric"].endswith("_seconds")]
     assert {row["metric"] for row in judged} == {"default_order", "rectangularity", "rank_accuracy"}
     assert len(rows) == len(judged) + 2
-    assert {row["search"] for row in rows} == {"exact", "mcts", "random", "none"}
+    title, headings, lines = summary(rows)[0]
+    assert title.startswith("default_order")
+    assert headings[3:] == list(GARMENTS)
+    assert ["meip", "exact", "varied"] in [line[:3] for line in lines]
+    assert {row["search"] for row in rows} == {"exact", "beam", "mcts", "random", "none"}
     assert all(0 <= row["low"] <= row["value"] + 1e-9 and row["value"] <= row["high"] + 1e-9 <= 1.1 for row in judged)
     assert (tmp_path / "folding-hoodie.svg").exists()
     assert (tmp_path / "folding-hoodie.png").exists()

@@ -134,6 +134,9 @@ def _show(rows: Rows, title: str) -> None:
     """One table per experiment: a row per cell, a column per metric, the paper's figure beside ours."""
     from rich.table import Table
 
+    if title == "folding":
+        _show_folding(rows)
+        return
     shown = [row for row in rows if row["metric"] != "desired_exact"]
     metrics = list(dict.fromkeys(row["metric"] for row in shown))
     conditions = [c for c in dict.fromkeys(key for row in shown for key in row) if c not in FIXED]
@@ -156,6 +159,21 @@ def _show(rows: Rows, title: str) -> None:
     console().print(table)
     for note in NOTES.get(title, ()):
         typer.echo(note)
+
+
+def _show_folding(rows: Rows) -> None:
+    """One table per metric: garments side by side, a line per method and search."""
+    from rich.table import Table
+
+    from meip.experiments.folding_report import summary
+
+    for title, headings, lines in summary(rows):
+        table = Table(title=title, title_justify="left")
+        for heading in headings:
+            table.add_column(heading)
+        for line in lines:
+            table.add_row(*line)
+        console().print(table)
 
 
 FIXED = ("experiment", "method", "metric", "value", "low", "high", "n", "paper", "search", "concepts")

@@ -25,6 +25,7 @@ SOFT, SIGN = 2.0, 0.0  # tanh(2 * difference), or the bare sign
 POOL_CANDIDATES = 6  # folds per state in the trees of MaxEnt-IRL's pools: 216 plans each
 MANY_KNOTS = 9
 CLOSURES = replace(share_grammar(), closure=True)
+TOLD = 4  # messages per committee
 ALONE = 6  # concepts of a utility that has no committee to rely on
 WIDE = {"members": 16, "share": 0.6, "most": 6}  # fewer members that know more
 
@@ -60,9 +61,12 @@ def learn_methods(
 
     def committee(what: str, **changes: Any) -> Committee:
         options = replace(setting.committee, seed=setting.seed, **changes)
-        return learn_committee(
-            episodes, options, lambda info: tell(f"learning {what}: member {info['member']} of {info['members']}")
-        )
+
+        def told(info: dict[str, Any]) -> None:
+            if info["member"] % max(1, info["members"] // TOLD) == 0:
+                tell(f"learning {what}: {info['member']} of {info['members']} members")
+
+        return learn_committee(episodes, options, told)
 
     reference = committee("the committee")
     makers: dict[str, Callable[[], Method]] = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from meip.files import write_text
 from meip.task import Provenance, Task
 from meip.worlds.folding.fluents import DOMAIN
 
-__all__ = ["committee_task", "write_learned"]
+__all__ = ["committee_task", "summary", "write_learned"]
 
 
 def committee_task(lesson: Lesson, committee: Committee, seed: int = 0) -> Task:
@@ -72,3 +74,20 @@ def _line(reading: Reading, members: int) -> str:
         points,
     )
     return f"| {' | '.join(cells)} |"
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> list[tuple[str, list[str], list[list[str]]]]:
+    """The rows as tables to print, one per metric: title, headings, and a line per method and search."""
+    tables = []
+    for metric in dict.fromkeys(row["metric"] for row in rows):
+        chosen = [row for row in rows if row["metric"] == metric]
+        garments = list(dict.fromkeys(row["garment"] for row in chosen))
+        cells: dict[tuple[str, str, str], dict[str, str]] = {}
+        for row in chosen:
+            text = f"{row['value']:.2f} ({row['low']:.2f}-{row['high']:.2f})"
+            cells.setdefault((row["method"], row["search"], row["trained"]), {})[row["garment"]] = text
+        lines = [[*key, *(cell.get(one, "") for one in garments)] for key, cell in cells.items()]
+        counts = sorted({row["n"] for row in chosen})
+        title = f"{metric}, with 95 % intervals, n = {' or '.join(map(str, counts))}"
+        tables.append((title, ["method", "search", "learned on", *garments], lines))
+    return tables

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,6 +32,7 @@ __all__ = ["GARMENTS", "Scale", "Tally", "run"]
 
 NAME = "folding"
 GARMENTS = ("tshirt", "longsleeve", "sweater", "hoodie", "fresh sweater", "fresh hoodie")
+SEARCHES: tuple[Literal["mcts", "beam", "exact"], ...] = ("mcts", "beam", "exact")
 SHOWN = 15
 DRAWN = 10  # random plans per problem
 SHEET_ROWS = 3  # plans per garment on a contact sheet
@@ -204,7 +205,7 @@ class _Once:
             best = problem.best_by_visits(g[:, 0])
             self._note((name, kind, "exact", trained), problem, best)
             return best
-        for search in ("mcts", "exact"):
+        for search in SEARCHES:
             best = problem.plan(g, search, method.scale, self.size.simulations, self.seed)
             self._note((name, kind, search, trained), problem, best)
         good = [s.states for s in problem.scripts if s.good]

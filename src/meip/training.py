@@ -102,6 +102,7 @@ class TrainingSet:
             case.horizon = _case_horizon(self.graphs[case.graph], case)
         programs = Programs(self.domain)
         self._tracked = [GraphColumns(graph, everything=False, programs=programs) for graph in self.graphs]
+        self._demonstrated: tuple[tuple[int, ...], list[NDArray[np.int64]]] | None = None
         for case, shown in self.shown:
             self._tracked[case.graph].rows(np.array(shown.states, np.int64))
 
@@ -119,6 +120,7 @@ class TrainingSet:
         kept = [pair for k, pair in enumerate(self.shown) if k not in numbers]
         for case in self.cases:
             case.shown = [shown for of, shown in kept if of is case]
+        self._demonstrated = None
 
     def track(self, graph: int, states: NDArray[np.int64]) -> None:
         """These states will be asked for: give them rows. Rows given before move when an earlier graph gets more."""
@@ -137,7 +139,11 @@ class TrainingSet:
 
     def demonstrated_rows(self) -> list[NDArray[np.int64]]:
         """The rows of each demonstration's intended states."""
-        return [self.rows(case.graph, np.array(shown.intended, np.int64)) for case, shown in self.shown]
+        sizes = (*(len(columns) for columns in self._tracked), len(self.shown))
+        if self._demonstrated is None or self._demonstrated[0] != sizes:  # rows move when more states are tracked
+            rows = [self.rows(case.graph, np.array(shown.intended, np.int64)) for case, shown in self.shown]
+            self._demonstrated = (sizes, rows)
+        return self._demonstrated[1]
 
 
 def _identity(world: Any) -> Hashable:

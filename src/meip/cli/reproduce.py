@@ -131,34 +131,39 @@ def _progress() -> Iterator[Callable[[str], None]]:
 
 
 def _show(rows: Rows, title: str) -> None:
-    """One table per experiment: a row per cell, a column per metric, the paper's figure beside ours."""
-    from rich.table import Table
-
+    """A table for each metric: a line per cell, its 95 % interval and the paper's figure beside it."""
     if title == "folding":
         _show_folding(rows)
         return
-    shown = [row for row in rows if row["metric"] != "desired_exact"]
-    metrics = list(dict.fromkeys(row["metric"] for row in shown))
-    conditions = [c for c in dict.fromkeys(key for row in shown for key in row) if c not in FIXED]
-    conditions = [c for c in conditions if len({str(row.get(c, "")) for row in shown}) > 1]
-    cells: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in shown:
-        key = (row["method"], *(str(row.get(c, "")) for c in conditions))
-        interval = f" ({row['low']:.3f}-{row['high']:.3f})" if "low" in row else ""
-        cell = cells.setdefault(key, {})
-        cell[row["metric"]] = f"{row['value']:.3f}{interval}"
-        if row.get("paper") is not None:
-            cell["paper"] = f"{row['paper']:g}"
-    table = Table(title=f"{title}, with 95 % intervals", title_justify="left")
-    for name in ("method", *conditions):
-        table.add_column(name)
-    for name in (*metrics, "paper"):
-        table.add_column(name, justify="right")
-    for key, cell in cells.items():
-        table.add_row(*key, *(cell.get(name, "") for name in (*metrics, "paper")))
-    console().print(table)
+    for metric in dict.fromkeys(row["metric"] for row in rows):
+        if metric != "desired_exact":  # a sweep is a figure, not a table
+            typer.echo(f"{title}: {metric.replace('_', ' ')}")
+            console().print(_metric_table([row for row in rows if row["metric"] == metric]))
     for note in NOTES.get(title, ()):
         typer.echo(note)
+
+
+def _metric_table(rows: Rows) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    conditions = [c for c in dict.fromkeys(key for row in rows for key in row) if c not in FIXED]
+    conditions = [c for c in conditions if len({str(row.get(c, "")) for row in rows}) > 1]
+    numbers = ["value"] + ["95 %"] * any("low" in row for row in rows)
+    numbers += ["paper"] * any(row.get("paper") is not None for row in rows)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("method", *conditions):
+        table.add_column(SHORT.get(name, name), overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        cells = {
+            "value": f"{row['value']:.3f}",
+            "95 %": f"{row['low']:.3f}-{row['high']:.3f}" if "low" in row else "",
+            "paper": f"{row['paper']:g}" if row.get("paper") is not None else "",
+        }
+        table.add_row(row["method"], *(str(row.get(c, "")) for c in conditions), *(cells[name] for name in numbers))
+    return table
 
 
 def _show_folding(rows: Rows) -> None:
@@ -176,7 +181,8 @@ def _show_folding(rows: Rows) -> None:
         console().print(table)
 
 
-FIXED = ("experiment", "method", "metric", "value", "low", "high", "n", "paper", "search", "concepts")
+SHORT = {"horizon": "h", "demonstrations": "demos"}  # headings that leave room for the numbers
+FIXED = ("experiment", "method", "metric", "value", "low", "high", "n", "paper")
 NOTES = {
     "probability-shift": (
         "Desired: the share of executions that go S0, S1, g; nobody can do better than 1 - p.",

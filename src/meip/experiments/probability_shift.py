@@ -85,7 +85,7 @@ def run(seeds: int = 20, seed: int = 0, quick: bool = False, progress: Progress 
         rows.append(
             _executed([pursued.utility_] * seeds, p, "expectation", seed, concepts="pursued", demonstrations="clean")
         )
-        rows.append(_executed(unlucky, p, "expectation", seed, concepts="given", demonstrations="with failures"))
+        rows.append(_executed(unlucky, p, "expectation", seed, concepts="given", demonstrations="failures"))
     progress("sweeping p")
     rows += _sweep(learned, 0.1 if quick else 0.02)
     for horizon in (5, 3):

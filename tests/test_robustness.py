@@ -28,6 +28,10 @@ from meip.utility import Utility, UtilityTerm
 from meip.worlds import load_problem, problem_document
 from meip.worlds.didactic import Didactic
 from meip.worlds.folding.cloth import Garment, Part
+from meip.worlds.folding.garments import garment
+from meip.worlds.folding.parse_graph import parse_array
+from meip.worlds.folding.proposal import Proposal
+from meip.worlds.folding.render import render_image
 from meip.worlds.ritual import Ritual
 
 # Newer Pythons warn about any fork of a process with threads; the children here touch one file and are killed.
@@ -103,6 +107,8 @@ VALID: dict[str, list[dict[str, Any]]] = {
         documents.dump(CheckpointDocument("sha256:0", 1, (Decision(1, "level 1", "all(p)", False, 0.5, -1.5, "no"),)))
     ],
     "garment": [documents.dump(Garment("square", (Part("body", ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))),)))],
+    "proposal": [documents.dump(Proposal(box=((0.1, 0.2, 0.3, 0.4),), seams=((0.0, 0.5, 0.1, 0.0),)))],
+    "parse-graph": [documents.dump(parse_array(render_image(garment("tshirt"))))],
     "problem": [problem_document(Ritual(order=(2, 1, 3))), problem_document(Didactic())],
 }
 READERS: dict[str, Callable[[Any, str], Any]] = {

@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("chains", "decisions", "ordering", "utility"),
     ("grouping", "ranking", "tree", "expectimax", "plans", "search", "guided", "pool"),
     ("training", "likelihood", "ranksvm", "learner", "candidates", "pursuit", "committee", "stepwise", "baselines"),
-    ("task", "checkpoint", "planning", "explanation", "learning", "intervals", "behaviour", "evaluation"),
+    ("task", "checkpoint", "planning", "explanation", "regimes", "learning", "intervals", "behaviour", "evaluation"),
     ("worlds", "experiments"),
     ("cli", "report", "studio", "bench", "__main__"),
 )

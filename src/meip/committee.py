@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,20 +23,34 @@ from meip.concepts.bank import ConceptBank
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Composite, Concept
 from meip.concepts.selection import deduplicate, relevant
+from meip.decisions import Decision
+from meip.demonstrations import Plan, replay
 from meip.errors import LearningError
 from meip.learner import Study, StudyOptions
-from meip.likelihood import LikelihoodOptions
+from meip.likelihood import Fit, Likelihood, LikelihoodOptions
 from meip.ordering import kendall_tau
+from meip.parallel import Backend, parallel_map
 from meip.pool import PoolOptions
 from meip.ranksvm import Chains, combine, demonstration_pairs, first_deviation_pairs, fit_ranking
 from meip.training import Episode, TrainingSet
 from meip.utility import KNOTS, Utility, UtilityTerm, features, with_weights
+from meip.world import adapt
 
-__all__ = ["Candidates", "Committee", "CommitteeOptions", "learn_committee", "relative", "share_grammar"]
+__all__ = [
+    "Candidates",
+    "Committee",
+    "CommitteeOptions",
+    "Keeper",
+    "learn_committee",
+    "relative",
+    "share_grammar",
+    "with_alternatives",
+]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[dict[str, Any]], None]
 ROUGH = 1e-2  # slope left over when candidates are compared
+SEEDS = 7919  # between the worlds of one seed and those of the next
 
 
 def share_grammar(max_level: int = 2) -> Grammar:
@@ -73,10 +87,13 @@ class CommitteeOptions:
     selection: LikelihoodOptions = field(default_factory=lambda: LikelihoodOptions(plans=0.0, steps=1.0))
     """The objective that concepts are chosen by: the likelihood of steps."""
     weights: LikelihoodOptions | None = None
-    """The objective that the weights are fitted by in the end, e.g. with whole plans; None: the same."""
+    """The objective that the weights are fitted by in the end, e.g. with whole plans; None: the same, or, where there
+    are `branches`, the likelihood of steps and of whole plans."""
+    branches: int = 0
+    """Plans per demonstration that leave it half-way, and as many that have nothing to do with it: what whole plans
+    are compared with in the end. 0: only steps are compared."""
     objective: Literal["likelihood", "svm"] = "likelihood"
     """"svm": the weights of the chosen concepts by the Ranking SVM instead (ablation)."""
-    pool: PoolOptions = field(default_factory=lambda: PoolOptions(exact_limit=1, rollouts=100, samples=0))
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -87,8 +104,18 @@ class CommitteeOptions:
             )
         if not 0 < self.share <= 1:
             raise LearningError(f"share of the concepts per member: above 0 and at most 1, got {self.share}")
+        if self.branches < 0:
+            raise LearningError(f"branches counts plans that leave a demonstration, got {self.branches}")
         if not self.selection.steps:
             raise LearningError("concepts of a committee are chosen by the likelihood of steps: selection.steps > 0")
+
+
+class Keeper(Protocol):
+    """Where the decisions of members are kept, so that a run that was killed can go on: see `meip.checkpoint`."""
+
+    def decisions(self, member: int) -> tuple[Decision, ...]: ...
+
+    def keep(self, member: int, decisions: Sequence[Decision]) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -97,6 +124,8 @@ class Committee:
 
     utilities: tuple[Utility, ...]
     evidence: dict[str, Any]
+    decisions: tuple[Decision, ...] = ()
+    """Of the first member."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +157,39 @@ class Candidates:
         return cls(tuple(terms), tuple(parts), len(concepts))
 
 
+def with_alternatives(episodes: Sequence[Episode], seed: int = 0) -> tuple[list[Episode], dict[str, Any] | None]:
+    """The episodes in worlds that list alternatives to what was shown, and the proposal to plan with.
+
+    Both only where a world has too many actions to list; else the episodes as they are, and None.
+    """
+    worlds = [adapt(episode.world) for episode in episodes]
+    plans = []
+    for number, (world, episode) in enumerate(zip(worlds, episodes, strict=True), start=1):
+        given = episode.demonstration
+        plans.append(given if isinstance(given, Plan) else replay(world, given, where=f"demonstration {number}"))
+    proposal = worlds[0].learn_proposal(plans) if worlds else None
+    if proposal is None:
+        return list(episodes), None
+    wider = [
+        Episode(world.with_proposal(proposal, alternatives=True, seed=SEEDS * seed + number), episode.demonstration)
+        for number, (world, episode) in enumerate(zip(worlds, episodes, strict=True))
+    ]
+    return wider, proposal
+
+
 def learn_committee(
-    episodes: Sequence[Episode], options: CommitteeOptions | None = None, progress: Progress | None = None
+    episodes: Sequence[Episode],
+    options: CommitteeOptions | None = None,
+    progress: Progress | None = None,
+    *,
+    jobs: int = 1,
+    backend: Backend = "loky",
+    checkpoint: Keeper | None = None,
 ) -> Committee:
-    """Learn a committee; `progress` is told {"stage", "member", "members"} as it goes on."""
+    """Learn a committee, the same for any number of jobs; `progress` is told {"stage", "member", "members"}.
+
+    `checkpoint` keeps the concepts of each member that is done.
+    """
     options = options or CommitteeOptions()
     tell = progress or (lambda info: None)
     begun = time.perf_counter()
@@ -140,48 +198,88 @@ def learn_committee(
     study = Study(training, StudyOptions("likelihood", options.selection, knots=options.knots, seed=options.seed))
     candidates = Candidates.of(study, options)
     prepared = time.perf_counter()
-    chosen = []
-    for member in range(options.members):
-        chosen.append(_select(study, candidates, options, member))
-        tell({"stage": "members", "member": member + 1, "members": options.members})
+    found = parallel_map(
+        _Selector(study.objective, candidates, options, checkpoint),
+        range(options.members),
+        jobs=jobs,
+        backend=backend,
+        progress=lambda done, total: tell({"stage": "members", "member": done, "members": total}),
+    )
+    chosen = [positions for positions, _ in found]
     utilities, taus = _weigh(study, candidates, chosen, options)
     evidence = {
         "demonstrations": len(training.shown),
         "concepts": candidates.listed,
         "candidates": len(candidates.terms),
+        "alternatives": _alternatives(training),
         "chosen": [[str(candidates.terms[k].concept) for k in one] for one in chosen],
         "tau": taus,
         "seconds": {"prepare": prepared - begun, "learn": time.perf_counter() - prepared},
     }
-    return Committee(utilities, evidence)
+    return Committee(utilities, evidence, found[0][1])
 
 
-def _select(study: Study, candidates: Candidates, options: CommitteeOptions, member: int) -> list[int]:
-    """Positions of a member's concepts, in the order in which they were taken."""
-    rng = np.random.default_rng([options.seed, member])
-    open_ = np.flatnonzero(rng.random(len(candidates.terms)) < options.share).tolist() or [0]
-    chosen: list[int] = []
-    rows = len(candidates.parts[0])
-    matrix, weights = np.zeros((rows, 0)), np.zeros(0)
-    best = study.objective.evaluate(matrix, weights)[0]
-    while open_ and len(chosen) < options.most:
-        slopes = study.objective.slopes(matrix, weights)
-        pull = np.array([_pull(candidates.parts[k], slopes) for k in open_])
-        tried = []
-        for at in np.argsort(-pull, kind="stable")[: options.screen]:
-            k = open_[int(at)]
-            wider = np.hstack([matrix, candidates.parts[k]])
-            start = np.concatenate([weights, np.zeros(candidates.parts[k].shape[1])])
-            fit = study.objective.fit(wider, start, tolerance=ROUGH)
-            cost = options.price * max(candidates.terms[k].concept.complexity, 1)
-            tried.append((fit.objective - cost, k, wider, fit))
-        gain, k, wider, fit = max(tried, key=lambda one: one[0])
-        if gain <= best:
-            break
-        chosen.append(k)
-        open_.remove(k)
-        matrix, weights, best = wider, fit.weights, fit.objective
-    return chosen
+def _alternatives(training: TrainingSet) -> int:
+    """States that demonstrated ones were compared with."""
+    return sum(
+        len(training.graphs[case.graph].successors(state)) for case, shown in training.shown for state in shown.intended
+    )
+
+
+@dataclass(frozen=True)
+class _Selector:
+    """Finds the concepts of one member; what it holds can be sent to another process."""
+
+    objective: Likelihood
+    candidates: Candidates
+    options: CommitteeOptions
+    checkpoint: Keeper | None
+
+    def __call__(self, member: int, rng: np.random.Generator) -> tuple[list[int], tuple[Decision, ...]]:
+        """Positions of the concepts, in the order in which they were taken, and the decisions."""
+        kept = () if self.checkpoint is None else self.checkpoint.decisions(member)
+        if kept:
+            place = {str(term.concept): k for k, term in enumerate(self.candidates.terms)}
+            return [place[decision.concept] for decision in kept], kept
+        chosen, decisions = self._select(member)
+        if self.checkpoint is not None:
+            self.checkpoint.keep(member, decisions)
+        return chosen, tuple(decisions)
+
+    def _select(self, member: int) -> tuple[list[int], list[Decision]]:
+        parts, options = self.candidates.parts, self.options
+        rng = np.random.default_rng([options.seed, member])
+        open_ = np.flatnonzero(rng.random(len(parts)) < options.share).tolist() or [0]
+        chosen: list[int] = []
+        decisions: list[Decision] = []
+        matrix, weights = np.zeros((len(parts[0]), 0)), np.zeros(0)
+        best = self.objective.evaluate(matrix, weights)[0]
+        while open_ and len(chosen) < options.most:
+            slopes = self.objective.slopes(matrix, weights)
+            pull = np.array([_pull(parts[k], slopes) for k in open_])
+            promising = [open_[int(at)] for at in np.argsort(-pull, kind="stable")[: options.screen]]
+            gain, k, wider, fit = max((self._try(matrix, weights, k) for k in promising), key=lambda one: one[0])
+            if gain <= best:
+                break
+            chosen.append(k)
+            decisions.append(self._decision(member, k, wider @ fit.weights, gain - best, len(open_)))
+            open_.remove(k)
+            matrix, weights, best = wider, fit.weights, fit.objective
+        return chosen, decisions
+
+    def _try(self, matrix: Floats, weights: Floats, k: int) -> tuple[float, int, Floats, Fit]:
+        """The objective with one more concept, its price paid."""
+        part = self.candidates.parts[k]
+        wider = np.hstack([matrix, part])
+        fit = self.objective.fit(wider, np.concatenate([weights, np.zeros(part.shape[1])]), tolerance=ROUGH)
+        cost = self.options.price * max(self.candidates.terms[k].concept.complexity, 1)
+        return fit.objective - cost, k, wider, fit
+
+    def _decision(self, member: int, k: int, g: Floats, gain: float, among: int) -> Decision:
+        concept = str(self.candidates.terms[k].concept)
+        tau = float(np.mean([kendall_tau(g[rows]) for rows in self.objective.demonstrated]))
+        why = f"makes the demonstrated steps likeliest, of {among} concepts that this member could take"
+        return Decision(1, f"member {member + 1}", concept, True, tau, float(gain), why)
 
 
 def _pull(part: Floats, slopes: Floats) -> float:
@@ -195,7 +293,7 @@ def _weigh(
     study: Study, candidates: Candidates, chosen: Sequence[Sequence[int]], options: CommitteeOptions
 ) -> tuple[tuple[Utility, ...], list[float]]:
     """Fit the weights of each member's concepts, by the final objective."""
-    last = study if options.weights is None else _plan_study(study, options)
+    last = _plan_study(study, options) if options.weights or options.branches else study
     pairs = _step_pairs(study) if options.objective == "svm" else None
     utilities, taus = [], []
     for member in chosen:
@@ -213,11 +311,11 @@ def _weigh(
 
 
 def _plan_study(study: Study, options: CommitteeOptions) -> Study:
-    """The same training set with pools of whole plans."""
-    return Study(
-        study.training,
-        StudyOptions("likelihood", options.weights or options.selection, options.pool, knots=options.knots),
-    )
+    """The same training set with pools of whole plans: half at random, half off the demonstrations' prefixes."""
+    likelihood = options.weights or replace(options.selection, plans=1.0)
+    pool = PoolOptions(exact_limit=1, rollouts=max(options.branches, 1), samples=0)
+    chosen = StudyOptions("likelihood", likelihood, pool, options.knots, options.branches, options.seed)
+    return Study(study.training, chosen)
 
 
 def _step_pairs(study: Study) -> Chains:

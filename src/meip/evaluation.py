@@ -75,7 +75,7 @@ def evaluate(
         planner = subject
     rows: list[Row] = []
     for label, world in worlds.items():
-        graph = StateGraph(world)
+        graph = StateGraph(subject.prepared(world) if isinstance(subject, Task) else world)
         length = horizon
         if isinstance(subject, Task):
             check_domain(subject, graph)

@@ -1,7 +1,8 @@
 """Learning, as one call: demonstrations in, a `Task` out.
 
-`learn` is the facade over two regimes: *exact*, the pursuit (Algorithm 2), which compares whole plans, and *stepwise*,
-which compares each demonstrated step with its alternatives, for plans too long to compare as a whole. The same
+`learn` is the facade over three regimes. *exact*, the pursuit (Algorithm 2), compares whole plans. *stepwise* compares
+each demonstrated step with its alternatives, for plans too long to compare as a whole. *committee* does so with many
+simple utilities, and what a step adds to its whole history, where there are too many actions to list. The same
 episodes, options and seed give the same task to the last bit, for any number of jobs, and also when the run was killed
 and resumed from its checkpoint.
 """
@@ -11,9 +12,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -30,18 +31,16 @@ from meip.parallel import Backend, parallel_map, task_rng
 from meip.problems import problem_document
 from meip.pursuit import Order, Pursued, Pursuit
 from meip.ranking import UtilityRanking
+from meip.regimes import REGIMES, Regime, choose_regime, default_grammar
 from meip.task import Provenance, Task
 from meip.training import ChanceFailures, Episode, TrainingSet
 from meip.utility import Utility
 from meip.world import encode
 
-__all__ = ["LearnOptions", "Progress", "Regime", "choose_regime", "default_grammar", "learn"]
+__all__ = ["LearnOptions", "Progress", "learn"]
 
 Progress = Callable[[dict[str, Any]], None]
-Regime = Literal["auto", "exact", "stepwise"]
-REGIMES = ("auto", "exact", "stepwise")
-LONG_PLANS = 30  # states of a plan beyond which the exact regime has nothing good to compare with
-Fitted = tuple[tuple[Utility, ...], tuple[Decision, ...], dict[str, Any]]  # members, decisions, evidence
+SHARES, SIZES = {"committee": 0.2}, {"committee": 4}  # of a member's concepts, where a regime has its own
 
 
 @dataclass(frozen=True)
@@ -51,22 +50,30 @@ class LearnOptions:
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     regime: Regime = "auto"
-    """exact, stepwise, or auto: see `choose_regime`."""
+    """exact, stepwise, committee, or auto: see `choose_regime`."""
     objective: Objective = "likelihood"
     grammar: Grammar | None = None
-    """What may be said; by default roles and goals where the domain has goals, else the paper's grammar with one fluent
-    at a time."""
+    """What may be said; by default roles and goals where the domain has goals, shares of entities and extreme values
+    in the committee regime, else the paper's grammar with one fluent at a time."""
     tolerance: float = 0.0
     """Share of the demonstrations that may be wrong."""
     order: Order = "closure"
     kappa: float = 0.25
     constant_cost: float = 0.5
-    max_concepts: int = 20
+    max_concepts: int | None = None
+    """Of one member; None: 20, in the committee regime 4."""
+    relative: bool = True
+    """Committee regime: also every simple concept relative to its value in the initial state."""
+    branches: int = 0
+    """Committee regime: also compare whole plans, with as many that leave each demonstration half-way and as many at
+    random. 0: steps only."""
     chance_failures: ChanceFailures = "non-modal"
     committee: int | None = None
     """Members. The first is fitted to everything, the others to random shares of the concepts and demonstrations.
-    None: one in the exact regime; in the stepwise one, held-out problems decide between one and ten."""
-    concept_share: float = 0.8
+    None: one in the exact regime; in the stepwise one, held-out problems decide between one and ten; in the committee
+    regime 40, each with its own share of the concepts and all demonstrations."""
+    concept_share: float | None = None
+    """Of the concepts, for each member; None: .8, in the committee regime .2."""
     demonstration_share: float = 0.8
     seed: int = 0
 
@@ -76,10 +83,20 @@ class LearnOptions:
         if self.committee is not None and self.committee < 1:
             raise LearningError(f"committee counts the members, so it is at least 1, got {self.committee}")
         for name in ("concept_share", "demonstration_share"):
-            if not 0 < getattr(self, name) <= 1:
+            if getattr(self, name) is not None and not 0 < getattr(self, name) <= 1:
                 raise LearningError(f"{name} must be above 0 and at most 1, got {getattr(self, name)}")
         if not 0 <= self.tolerance < 1:
             raise LearningError(f"tolerance is a share of the demonstrations below 1, got {self.tolerance}")
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """What a regime gives."""
+
+    members: tuple[Utility, ...]
+    decisions: tuple[Decision, ...] = ()
+    evidence: dict[str, Any] = field(default_factory=dict)
+    proposal: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -111,39 +128,38 @@ def learn(
     options = _changed(options or LearnOptions(), changes)
     training = TrainingSet(episodes, chance_failures=options.chance_failures, seed=options.seed)
     regime, reason = choose_regime(training) if options.regime == "auto" else (options.regime, "asked for")
-    options = dataclasses.replace(options, grammar=options.grammar or default_grammar(training.domain))
+    options = _completed(options, training.domain, regime)
     given = _described(episodes)
     tell = progress or (lambda info: None)
     store = None if checkpoint is None else Checkpoint.open(checkpoint, _fingerprint(given, options))
     if regime == "exact":
-        members, decisions, evidence = _exact(episodes, options, store, jobs, backend, tell)
+        fitted = _exact(episodes, options, store, jobs, backend, tell)
+    elif regime == "committee":
+        fitted = _committee(episodes, options, store, jobs, backend, tell)
     else:
-        members, decisions, evidence = _stepwise(episodes, options, tell)
+        fitted = _stepwise(episodes, options, tell)
     found = Task(
         training.domain,
-        members,
-        _tau_demo(training, members, options.tolerance),
-        _provenance(training, given, options, regime, {"regime": reason, **evidence}),
-        decisions,
+        fitted.members,
+        _tau_demo(training, fitted.members, options.tolerance),
+        _provenance(training, given, options, regime, {"regime": reason, **fitted.evidence}),
+        fitted.decisions,
+        proposal=fitted.proposal,
     )
     if store is not None:
         store.remove()
     return found
 
 
-def choose_regime(training: TrainingSet) -> tuple[Literal["exact", "stepwise"], str]:
-    """Which regime fits the demonstrations, and why: whole plans where they are short, single steps else."""
-    if any(f.goal_of for f in training.domain.fluents):
-        return "stepwise", "the domain has goals: plans are as long as their problems are large"
-    longest = max(case.horizon for case in training.cases)
-    if longest > LONG_PLANS:
-        return "stepwise", f"plans have up to {longest} states, more than {LONG_PLANS}"
-    return "exact", f"plans have at most {longest} states, so that whole plans can be compared"
-
-
-def default_grammar(domain: Domain) -> Grammar:
-    """Roles and goals where the domain has goals, else the paper's grammar with one fluent at a time."""
-    return Grammar.planning() if any(f.goal_of for f in domain.fluents) else Grammar.paper(1)
+def _completed(options: LearnOptions, domain: Domain, regime: str) -> LearnOptions:
+    """What the regime decides where nothing was asked for, so that the task tells every option."""
+    share, most = options.concept_share, options.max_concepts
+    return dataclasses.replace(
+        options,
+        grammar=options.grammar or default_grammar(domain, regime),
+        concept_share=SHARES.get(regime, 0.8) if share is None else share,
+        max_concepts=SIZES.get(regime, 20) if most is None else most,
+    )
 
 
 def _exact(
@@ -153,7 +169,7 @@ def _exact(
     jobs: int,
     backend: Backend,
     tell: Progress,
-) -> Fitted:
+) -> _Fitted:
     """Pursue the concepts of each member."""
     count = options.committee or 1
     members = [_member(number, episodes, options, store) for number in range(count)]
@@ -167,10 +183,45 @@ def _exact(
             backend=backend,
             progress=lambda done, total: tell({"stage": "members", "done": done, "members": total}),
         )
-    return tuple(utility for utility, _ in fitted), fitted[0][1], {}
+    return _Fitted(tuple(utility for utility, _ in fitted), fitted[0][1])
 
 
-def _stepwise(episodes: Sequence[Episode], options: LearnOptions, tell: Progress) -> Fitted:
+def _committee(
+    episodes: Sequence[Episode],
+    options: LearnOptions,
+    store: Checkpoint | None,
+    jobs: int,
+    backend: Backend,
+    tell: Progress,
+) -> _Fitted:
+    """Many simple utilities, each from its own share of the concepts; where there are too many actions to list, also
+    what to consider when planning."""
+    from meip.committee import CommitteeOptions, learn_committee, with_alternatives
+
+    if options.objective == "svm-literal":
+        raise LearningError("objective='svm-literal': a committee learns by the likelihood, or by 'svm'")
+    settings = CommitteeOptions(
+        members=CommitteeOptions.members if options.committee is None else options.committee,
+        share=cast(float, options.concept_share),
+        most=cast(int, options.max_concepts),
+        grammar=cast(Grammar, options.grammar),
+        relative=options.relative,
+        price=options.kappa,
+        branches=options.branches,
+        objective=options.objective,
+        seed=options.seed,
+    )
+    wider, proposal = with_alternatives(episodes, options.seed)
+
+    def told(info: dict[str, Any]) -> None:
+        tell(info if info["stage"] == "alternatives" else {**info, "done": info["member"]})
+
+    found = learn_committee(wider, settings, told, jobs=jobs, backend=backend, checkpoint=store)
+    evidence = {key: value for key, value in found.evidence.items() if key not in ("seconds", "demonstrations")}
+    return _Fitted(found.utilities, found.decisions, evidence, proposal)
+
+
+def _stepwise(episodes: Sequence[Episode], options: LearnOptions, tell: Progress) -> _Fitted:
     """Learn from each step among its alternatives; takes seconds, so that nothing is kept in between."""
     from meip.stepwise import StepwiseOptions, learn_stepwise
 
@@ -180,7 +231,8 @@ def _stepwise(episodes: Sequence[Episode], options: LearnOptions, tell: Progress
     if options.committee is not None:
         chosen |= {"members": options.committee, "choice": "committee" if options.committee > 1 else "single"}
     found = learn_stepwise(episodes, StepwiseOptions(**chosen), tell)
-    return found.utilities, (), {key: value for key, value in found.evidence.items() if key not in ("regime", "seed")}
+    evidence = {key: value for key, value in found.evidence.items() if key not in ("regime", "seed")}
+    return _Fitted(found.utilities, evidence=evidence)
 
 
 def _tau_demo(training: TrainingSet, members: Sequence[Utility], tolerance: float) -> float:
@@ -227,8 +279,8 @@ def _fit(member: _Member, tell: Progress) -> tuple[Utility, tuple[Decision, ...]
         constant_cost=options.constant_cost,
         tolerance=options.tolerance,
         order=options.order,
-        max_concepts=options.max_concepts,
-        share=options.concept_share if member.number else 1.0,
+        max_concepts=cast(int, options.max_concepts),
+        share=cast(float, options.concept_share) if member.number else 1.0,
         chance_failures=options.chance_failures,
         seed=member.seed,
     )

@@ -90,8 +90,6 @@ class Pool:
         steps = range(1, min(len(demonstration), self.horizon))
         for t in steps:
             log_prefix = self._log_base(demonstration[: t + 1])
-            if not np.isfinite(log_prefix):
-                break
             share = max(1, count // len(steps))
             drawn, _ = sample_model(
                 self.graph, None, demonstration[t], self.horizon, share, self._next_seed(), prefix=demonstration[:t]
@@ -133,14 +131,12 @@ class Pool:
             source.log_z = float(value)
 
     def _log_base(self, states: tuple[int, ...]) -> float:
-        """log P0 of a sequence of states; -inf where a step is not among the world's listed actions."""
+        """log P0 of a sequence of states; a step that the world does not list counts as one more action."""
         total = 0.0
         for state, following in pairwise(states):
             numbers = self.graph.action_numbers(state)
             mass = sum(p for n in numbers for p, s in self.graph.outcomes(n) if s == following)
-            if mass <= 0:
-                return -np.inf
-            total += float(np.log(mass / len(numbers)))
+            total += float(np.log(mass / len(numbers))) if mass > 0 else -float(np.log(len(numbers) + 1))
         return total
 
     def _next_seed(self) -> int:

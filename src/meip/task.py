@@ -24,6 +24,7 @@ from meip.domain import Domain
 from meip.errors import LearningError, did_you_mean
 from meip.problems import FORMAT
 from meip.utility import Utility, edit
+from meip.world import adapt
 
 if TYPE_CHECKING:
     from meip.explanation import Explanation
@@ -138,6 +139,8 @@ class Task:
     provenance: Provenance
     decisions: tuple[Decision, ...] = ()
     notes: tuple[str, ...] = field(default=(), metadata=OMIT)
+    proposal: dict[str, Any] | None = field(default=None, metadata=OMIT)
+    """Which actions to bring up, learned along with the utility where a world has too many to list."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", tuple(self.members))
@@ -190,7 +193,11 @@ class Task:
         """The plan that this task would have in a world; see `meip.planning.plan_task` for the options."""
         from meip.planning import plan_task
 
-        return plan_task(self, world, **options)
+        return plan_task(self, self.prepared(world), **options)
+
+    def prepared(self, world: Any) -> Any:
+        """The world, listing the actions that were learned to be worth considering, where it cannot list them all."""
+        return world if self.proposal is None else adapt(world).with_proposal(self.proposal)
 
     def score(self, world: Any, demonstration: Any) -> float:
         """How concordant a demonstration is with what was learned: the members' mean Kendall tau, -1 to 1."""

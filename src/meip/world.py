@@ -6,7 +6,7 @@ actions are any hashable values. A world that is a (frozen) dataclass can be wri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 from meip.domain import Domain, FactBlock, Facts, stack_facts
@@ -68,6 +68,20 @@ class World(Protocol):
         """
         return None
 
+    def learn_proposal(self, plans: Sequence[Any]) -> dict[str, Any] | None:
+        """For worlds with too many actions to list: what replayed demonstrations (`Plan`), of this or of other worlds
+        of the kind, say about which to bring up, as a document. None (the default): all are listed anyway.
+        """
+        return None
+
+    def with_proposal(self, proposal: Mapping[str, Any], *, alternatives: bool = False, seed: int = 0) -> World:
+        """This world, listing the actions that a learned proposal brings up.
+
+        `alternatives`: to learn from. Then it also lists what nobody would do, in numbers: what was never seen cannot
+        be learned to be worse.
+        """
+        return self
+
     def describe(self, state: State) -> str:
         """One line about a state, for people."""
         return str(state)
@@ -84,7 +98,9 @@ def encode(value: Any) -> Any:
 
 def adapt(world: Any) -> World:
     """A world with all optional members: itself where it has them, else wrapped with the defaults of `World`."""
-    optional = ("static_facts", "facts_batch", "reached", "decode_action", "describe")
+    optional = (
+        "static_facts", "facts_batch", "reached", "decode_action", "learn_proposal", "with_proposal", "describe"
+    )  # fmt: skip
     if all(hasattr(world, name) for name in optional):
         return cast(World, world)
     return cast(World, _Adapted(world))  # type: ignore[abstract]

@@ -8,16 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from meip import learn
 from meip.committee import Committee, CommitteeOptions, learn_committee
+from meip.demonstrations import replay
 from meip.experiments.folding_methods import Method, Setting, learn_methods, rank_accuracy
 from meip.experiments.folding_problems import Lesson, Problem, random_folds
 from meip.experiments.folding_report import committee_task, summary, write_learned
 from meip.experiments.learning_to_fold import GARMENTS, Scale, run
 from meip.ranking import UtilityRanking
 from meip.task import Task
+from meip.training import Episode
+from meip.worlds import load_problem
 from meip.worlds.folding.demonstrate import bundled
 from meip.worlds.folding.garments import garment
-from meip.worlds.folding.world import proposal_from
+from meip.worlds.folding.referee import Referee
+from meip.worlds.folding.world import Folding, proposal_from
 
 pytest.importorskip("cv2")
 SMALL = Setting(candidates=12, committee=CommitteeOptions(members=10, screen=3))
@@ -108,3 +113,22 @@ def test_the_benchmark_says_where_the_time_goes() -> None:
     shares = [row["value"] for row in rows if row["work"] == "frozen tree" and row["metric"].startswith("share")]
     assert sum(shares) == pytest.approx(1.0, abs=0.5)
     assert {"seconds", "simulations/s", "states/s"} <= {row["metric"] for row in rows}
+
+
+def test_learn_chooses_a_committee_and_the_task_knows_where_to_fold() -> None:
+    worlds = [Folding(load_problem(one.problem).garment, 4, candidates=10) for one in bundled()[:6]]  # type: ignore[attr-defined]
+    episodes = [Episode(world, one) for world, one in zip(worlds, bundled()[:6], strict=True)]
+    task = learn(episodes, committee=12)
+    assert task.provenance.regime == "committee"
+    assert "not among the actions that their worlds list" in task.provenance.evidence["regime"]
+    assert task.provenance.evidence["alternatives"] >= 50 * 18
+    assert task.proposal is not None
+    assert task.proposal["format"] == "meip.proposal/1"
+    problem = Folding(garment("longsleeve"), candidates=10)
+    assert not problem.proposal.box
+    assert task.prepared(problem).proposal.box
+    assert task.prepared(task.prepared(problem)) == task.prepared(problem)
+    plan = task.plan(problem, seed=1)
+    assert len(plan.steps) == 3
+    shown = replay(problem, plan.demonstration())
+    assert Referee(problem.garment).judge(shown.states).default_order

@@ -12,7 +12,7 @@ from meip.errors import DocumentError, MeipError, did_you_mean
 
 __all__ = ["GRAMMARS", "OwnWorld", "Seed", "grammar", "read_episodes", "read_world"]
 
-GRAMMARS = ("paper", "planning")
+GRAMMARS = ("paper", "planning", "shares")
 OwnWorld = Annotated[
     str | None,
     typer.Option("--world", metavar="MODULE:FACTORY", help="Your own world, for files that were recorded in it."),
@@ -66,13 +66,19 @@ def read_world(problem: str, own: str | None = None, domain: str | None = None) 
 
 
 def grammar(name: str | None, level: int | None, domain: Any) -> Any:
-    """The grammar that a person asked for; by default roles and goals where the domain has goals."""
+    """The grammar that a person asked for; None where nothing was asked: then the regime decides."""
     from meip.concepts.grammar import Grammar
 
+    if name is None and level is None:
+        return None
     if name is None:
         name = "planning" if any(f.goal_of for f in domain.fluents) else "paper"
     if name not in GRAMMARS:
         raise MeipError(f"--grammar: unknown {name!r}; {did_you_mean(name, GRAMMARS)}")
+    if name == "shares":
+        from meip.committee import share_grammar
+
+        return share_grammar(level or 2)
     if name == "paper":
         return Grammar.paper(level or 1)
     return Grammar.planning() if level is None else Grammar.planning(level)

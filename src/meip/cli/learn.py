@@ -32,17 +32,33 @@ def learn(
         float, typer.Option(min=0.0, max=0.99, help="Share of the demonstrations that may be wrong, e.g. 0.2.")
     ] = 0.0,
     grammar: Annotated[
-        str | None, typer.Option(help="What may be said: paper, or planning (roles and goals); default: by the domain.")
+        str | None,
+        typer.Option(
+            help="What may be said: paper; planning (roles and goals); shares (of entities, and extreme values). "
+            "Default: by the domain and the regime."
+        ),
     ] = None,
     level: Annotated[
         int | None, typer.Option("--level", min=1, help="Fluents per concept at most; default: by the grammar.")
     ] = None,
     regime: Annotated[
-        str, typer.Option(help="exact: compare whole plans; stepwise: steps with their alternatives; auto: by size.")
+        str,
+        typer.Option(
+            help="exact: compare whole plans; stepwise: single steps with their alternatives (long plans); committee: "
+            "so by many simple utilities (more actions than can be listed); auto: by length and branching."
+        ),
     ] = "auto",
     committee: Annotated[
         int | None, typer.Option(min=1, help="Members; their agreement is shown as confidence. Default: by the regime.")
     ] = None,
+    relative: Annotated[
+        bool,
+        typer.Option("--relative/--no-relative", help="committee: also concepts relative to their initial value."),
+    ] = True,
+    branches: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="committee: also compare with N plans that leave each demonstration."),
+    ] = 0,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes for the members of a committee; -1: one per core.")] = 1,
     backend: Annotated[str, typer.Option(help="Where they run: loky (this machine), ray, dask.")] = "loky",
     checkpoint: Annotated[
@@ -62,6 +78,7 @@ def learn(
       meip learn demos.jsonl -o task.json
       meip learn demos.jsonl -o task.json --committee 5 --jobs 2 --tolerance 0.2
       meip learn demos.jsonl -o task.json --world packing:Packing
+      meip learn folds.jsonl -o folding.json --regime committee --jobs 2
       meip learn --domain domain.pddl --plans plans/ -o task.json
     """
     from meip.learning import LearnOptions, learn as learn_task
@@ -78,6 +95,8 @@ def learn(
         grammar=chosen_grammar(grammar, level, episodes[0].world.domain),
         tolerance=tolerance,
         committee=committee,
+        relative=relative,
+        branches=branches,
         seed=seed,
     )
     with learning_progress() as tell:

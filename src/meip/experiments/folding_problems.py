@@ -21,7 +21,7 @@ from meip.worlds.folding.demonstrate import script_orders, scripted_folds
 from meip.worlds.folding.folds import Fold, fold
 from meip.worlds.folding.proposal import Proposal, propose
 from meip.worlds.folding.referee import Referee, Verdict
-from meip.worlds.folding.world import Folding
+from meip.worlds.folding.world import WILD, Folding
 
 __all__ = ["Lesson", "Problem", "Script", "random_folds"]
 
@@ -30,7 +30,6 @@ HORIZON = 4
 WIDENING = (2.0, 0.5)  # k = 2 sqrt(visits)
 EXPLORATION = 1.0  # with .3 a good first fold is often missed
 WIDTH = 8  # of the beam
-UNIFORM = 0.4  # share of alternatives in demonstrations that are folds from the grid
 SCRIPT_ATTEMPTS = 5
 
 
@@ -47,7 +46,7 @@ class Lesson:
 
         Many of them come from the uniform grid: what nobody showed has to be seen to be learned as worse.
         """
-        wild = replace(self.proposal, uniform=UNIFORM)
+        wild = replace(self.proposal, uniform=WILD)
         found = []
         for number, one in enumerate(self.demonstrations):
             world = load_problem(one.problem)

@@ -7,14 +7,15 @@ tried. Actions with the same result are one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 from zlib import crc32
 
 import numpy as np
 
-from meip.demonstrations import Demonstration, replay
+from meip import documents
+from meip.demonstrations import Demonstration, Plan, replay
 from meip.domain import Domain, FactBlock, Facts
 from meip.errors import WorldError
 from meip.world import World
@@ -27,6 +28,8 @@ from meip.worlds.folding.proposal import Proposal, learn_proposal, propose
 __all__ = ["Folding", "proposal_from"]
 
 REMEMBERED = 256  # states whose folds are kept at hand
+ALTERNATIVES = 60  # folds that stand beside each demonstrated one, when learning ..
+WILD = 0.4  # .. and the share of them that are from the uniform grid
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,21 @@ class Folding(World):
             raise WorldError(f"expected a folding segment [x, y, r, theta] of finite numbers with r > 0, got {value!r}")
         x, y, r, theta = (float(v) for v in plain)
         return x, y, r, theta
+
+    def learn_proposal(self, plans: Sequence[Plan]) -> dict[str, Any]:
+        """Near which folds to look: those of these plans, wherever they would be on another cloth."""
+        return documents.dump(learn_proposal((plan.states, plan.actions) for plan in plans))
+
+    def with_proposal(self, proposal: Mapping[str, Any], *, alternatives: bool = False, seed: int = 0) -> Folding:
+        """With the folds of a learned proposal, unless the problem has one of its own.
+
+        `alternatives`: more of them, many from the uniform grid.
+        """
+        given: Proposal = documents.parse(proposal, "proposal", where="proposal")
+        if alternatives:
+            wild = replace(given, uniform=WILD)
+            return Folding(self.garment, self.horizon, wild, max(self.candidates, ALTERNATIVES), seed)
+        return self if self.proposal.box else replace(self, proposal=given)
 
     def describe(self, state: Cloth) -> str:
         x0, y0, x1, y1 = state.bounds

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -41,7 +43,7 @@ def learned() -> Committee:
 
 @cache
 def longsleeve() -> Problem:
-    return Problem.frozen("longsleeve", garment("longsleeve"), lesson().proposal, 8, 3)
+    return Problem.frozen("longsleeve", garment("longsleeve"), lesson(), 8, 3)
 
 
 def test_every_member_ranks_the_demonstrated_states_upwards() -> None:
@@ -90,7 +92,7 @@ def test_the_committee_is_a_task_that_can_be_kept_and_read(tmp_path: Path) -> No
 
 
 def test_a_small_run_gives_tidy_rows_and_contact_sheets(tmp_path: Path) -> None:
-    size = Scale(1, 1, 5, 50, ("meip", "meip-sign"), other_lessons=0, setting=SMALL)
+    size = Scale(1, 1, 5, 50, ("meip", "meip-sign"), few=0, setting=SMALL)
     rows = run(scale=size, out=tmp_path)
     judged = [row for row in rows if not row["metric"].endswith("_seconds")]
     assert {row["metric"] for row in judged} == {"default_order", "rectangularity", "rank_accuracy"}
@@ -132,3 +134,30 @@ def test_learn_chooses_a_committee_and_the_task_knows_where_to_fold() -> None:
     assert len(plan.steps) == 3
     shown = replay(problem, plan.demonstration())
     assert Referee(problem.garment).judge(shown.states).default_order
+
+
+def test_the_rows_are_the_same_for_any_number_of_jobs() -> None:
+    tiny = Setting(candidates=8, committee=CommitteeOptions(members=3, screen=2))
+    size = Scale(1, 1, 3, 30, ("meip", "prefix-branches"), few=1, setting=tiny, kinds=("tshirt", "fresh hoodie"))
+    told: list[str] = []
+    once, again = (
+        [row for row in run(scale=size, seed=3, jobs=jobs, progress=told.append) if "seconds" not in row["metric"]]
+        for jobs in (1, 2)
+    )
+    assert once == again
+    assert {"cloth-frame", "fragment-edges", "prefix-branches"} <= {row["method"] for row in once}
+    assert {row["trained"] for row in once} == {"varied", "one-shape"}
+    assert told.count("8 of 8 garments folded") == 2
+
+
+def test_edges_may_be_the_raw_fragments_of_polygons() -> None:
+    one = bundled()[0]
+    world = load_problem(one.problem)
+    assert isinstance(world, Folding)
+    raw = replace(lesson(), edges="fragments").world(world.garment, 4, 5, 0)
+    for cloth in replay(world, one).states:
+        seen, all_edges = world.facts(cloth), raw.facts(cloth)
+        assert all_edges.counts["edge"] == sum(len(layer.polygon) for layer in cloth) > seen.counts["edge"]
+        for name in ("extent", "aspect", "area", "inside", "above"):
+            assert all_edges.tables[name] == pytest.approx(seen.tables[name])
+    assert pickle.loads(pickle.dumps(raw)) == raw

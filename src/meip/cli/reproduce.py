@@ -54,6 +54,7 @@ def reproduce(
       meip reproduce probability-shift
       meip reproduce structural-change --json rows.json --out figures
       meip reproduce structural-change --held-out 200 --seed 7 --jobs 2
+      meip reproduce folding --jobs 2 --json rows.json --out sheets
       meip reproduce all --quick
     """
     from meip import documents
@@ -103,7 +104,8 @@ def _structural_change(o: dict[str, Any]) -> Rows:
 
 def _folding(o: dict[str, Any]) -> Rows:
     run = import_module("meip.experiments.learning_to_fold").run
-    return list(run(o["quick"], o["seeds"], o["progress"], o["out"], seed=o["seed"], artf=o["data"]))
+    chosen = {"seed": o["seed"], "artf": o["data"], "jobs": o["jobs"]}
+    return list(run(o["quick"], o["seeds"], o["progress"], o["out"], **chosen))
 
 
 def _generalized_planning(o: dict[str, Any]) -> Rows:

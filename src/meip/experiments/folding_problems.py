@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.committee import SEEDS
 from meip.demonstrations import Demonstration, replay
+from meip.domain import FactBlock, Facts
 from meip.errors import WorldError
 from meip.graph import StateGraph
 from meip.plans import PlanSet, enumerate_plans
@@ -18,19 +21,36 @@ from meip.training import Episode
 from meip.worlds import load_problem
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.demonstrate import script_orders, scripted_folds
-from meip.worlds.folding.folds import Fold, fold
+from meip.worlds.folding.fluents import fact_blocks
+from meip.worlds.folding.folds import Fold, fold, pile
 from meip.worlds.folding.proposal import Proposal, propose
 from meip.worlds.folding.referee import Referee, Verdict
 from meip.worlds.folding.world import WILD, Folding
 
-__all__ = ["Lesson", "Problem", "Script", "random_folds"]
+__all__ = ["Edges", "FragmentEdges", "Lesson", "Problem", "Script", "random_folds"]
 
 Floats = NDArray[np.float64]
+Edges = Literal["silhouette", "fragments"]
 HORIZON = 4
 WIDENING = (2.0, 0.5)  # k = 2 sqrt(visits)
 EXPLORATION = 1.0  # with .3 a good first fold is often missed
 WIDTH = 8  # of the beam
 SCRIPT_ATTEMPTS = 5
+
+
+@dataclass(frozen=True)
+class FragmentEdges(Folding):
+    """Folding with another universe of edges (ablation): the raw fragments of all polygons, hidden ones too."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FragmentEdges, (self.garment, self.horizon, self.proposal, self.candidates, self.seed)
+
+    def facts(self, state: Cloth) -> Facts:
+        (block,) = fact_blocks(pile([state]), "fragments")
+        return Facts(block.counts, {name: table[0] for name, table in block.tables.items()})
+
+    def facts_batch(self, states: Sequence[Cloth]) -> list[FactBlock]:
+        return fact_blocks(pile(states), "fragments") if states else []
 
 
 @dataclass(frozen=True)
@@ -40,20 +60,25 @@ class Lesson:
     demonstrations: tuple[Demonstration, ...]
     proposal: Proposal
     trained: str
+    edges: Edges = "silhouette"
+
+    def world(self, garment: Garment, horizon: int, candidates: int, seed: int, *, wild: bool = False) -> Folding:
+        """A garment with the folds that the proposal brings up; `wild`: many of them from the uniform grid."""
+        kind = Folding if self.edges == "silhouette" else FragmentEdges
+        return kind(garment, horizon, replace(self.proposal, uniform=WILD) if wild else self.proposal, candidates, seed)
 
     def episodes(self, candidates: int, seed: int) -> list[Episode]:
         """Each demonstration in a world that lists proposed folds beside the one that was shown.
 
         Many of them come from the uniform grid: what nobody showed has to be seen to be learned as worse.
         """
-        wild = replace(self.proposal, uniform=WILD)
         found = []
         for number, one in enumerate(self.demonstrations):
             world = load_problem(one.problem)
             if not isinstance(world, Folding):
                 raise WorldError(f"demonstration {number + 1} is of another world; expected one of folding")
             shown = replay(world, one, where=f"demonstration {number + 1}")
-            wider = Folding(world.garment, len(shown), wild, candidates, 7919 * seed + number)
+            wider = self.world(world.garment, len(shown), candidates, SEEDS * seed + number, wild=True)
             found.append(Episode(wider, one))
         return found
 
@@ -81,9 +106,9 @@ class Problem:
         self._referee = Referee(self.garment)
 
     @classmethod
-    def frozen(cls, kind: str, garment: Garment, proposal: Proposal, candidates: int, seed: int) -> Problem:
+    def frozen(cls, kind: str, garment: Garment, lesson: Lesson, candidates: int, seed: int) -> Problem:
         """Expand everything that can be folded within the horizon."""
-        graph = StateGraph(Folding(garment, HORIZON, proposal, candidates, seed))
+        graph = StateGraph(lesson.world(garment, HORIZON, candidates, seed))
         graph.expand_all(max_seconds=600.0)
         return cls(kind, garment, graph, _scripts(garment, graph, seed))
 

@@ -14,9 +14,11 @@ from meip.experiments.folding_problems import Lesson
 from meip.explanation import Reading
 from meip.files import write_text
 from meip.task import Provenance, Task
+from meip.worlds.folding.cloth import Garment
 from meip.worlds.folding.fluents import DOMAIN
+from meip.worlds.folding.folds import Fold
 
-__all__ = ["committee_task", "summary", "write_learned"]
+__all__ = ["committee_task", "summary", "write_learned", "write_sheet"]
 
 
 def committee_task(lesson: Lesson, committee: Committee, seed: int = 0) -> Task:
@@ -59,6 +61,17 @@ def write_learned(out: Path, lesson: Lesson, committee: Committee) -> None:
         "",
     ]
     write_text(out / "folding-concepts.md", "\n".join(lines))
+
+
+def write_sheet(path: Path, title: str, plans: Sequence[tuple[str, Garment, list[Fold]]], columns: int = 1) -> None:
+    """A contact sheet as SVG and as PNG: a row per plan (its title, the garment, its folds)."""
+    from meip.worlds.folding.canvas import write_canvas
+    from meip.worlds.folding.render import contact_sheet
+    from meip.worlds.folding.sheets import folds_row
+
+    canvas = contact_sheet([folds_row(*plan) for plan in plans], title=title, columns=columns)
+    for suffix in ("svg", "png"):
+        write_canvas(path.with_suffix(f".{suffix}"), canvas)
 
 
 def _line(reading: Reading, members: int) -> str:

@@ -21,7 +21,7 @@ garments). Lengths are divided by the root of the garment's area, areas by the a
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -249,9 +249,13 @@ def _fill(
         vp, ve, pp = vp + (high - low) * layers, ve + (high - low) * n, pp + layers * layers
 
 
-def fact_blocks(cloths: Pile) -> list[FactBlock]:
-    """The facts of many cloths, those with equal numbers of polygons, edges and vertices together."""
-    ends, loops, points = outlines(cloths)
+def fact_blocks(cloths: Pile, edges: Literal["silhouette", "fragments"] = "silhouette") -> list[FactBlock]:
+    """The facts of many cloths, those with equal numbers of polygons, edges and vertices together.
+
+    `edges`: those of the parsed visible silhouette, or (ablation) the raw fragments of all polygons, hidden or not.
+    """
+    outline = outlines(cloths)
+    ends, loops, points = outline if edges == "silhouette" else (cloths.first, cloths.start, cloths.xy)
     sizes = np.stack([np.diff(cloths.first), np.diff(loops[ends]), np.diff(cloths.start[cloths.first])], axis=1).astype(
         np.int64
     )  # [S, 3] polygons, edges, vertices
@@ -268,7 +272,19 @@ def fact_blocks(cloths: Pile) -> list[FactBlock]:
         name: np.empty(int(n.sum()), np.float64 if name in real else np.bool_) for name, n in shapes.items()
     }
     _fill(cloths.first, cloths.start, cloths.xy, cloths.scale, ends, loops, points, order, tuple(flat.values()))
+    if edges == "fragments":  # what a cloth covers does not depend on what counts as an edge
+        flat["extent"] = _covered(*outline, cloths.scale)[order]
     return _blocks(groups, np.bincount(group_of.reshape(-1)), order, flat)
+
+
+def _covered(
+    ends: NDArray[np.int64], loops: NDArray[np.int64], points: NDArray[np.float64], scale: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The area inside the outline of each cloth, in units of its scale."""
+    following = np.arange(1, len(points) + 1)
+    following[loops[1:] - 1] = loops[:-1]
+    twice = points[:, 0] * points[following, 1] - points[following, 0] * points[:, 1]
+    return np.asarray(0.5 * np.add.reduceat(twice, loops[ends[:-1]]) / scale**2, dtype=np.float64)
 
 
 def _blocks(

@@ -6,11 +6,12 @@ fastmath stays off, so that trees, sums and fits are identical from run to run.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "uniform"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -18,3 +19,14 @@ F = TypeVar("F", bound=Callable[..., object])
 def kernel(function: F) -> F:
     """Compile at first call, keep the machine code on disk, release the interpreter lock while running."""
     return cast(F, njit(cache=True, nogil=True)(function))
+
+
+@kernel
+def uniform(random: Any) -> float:
+    """The next number in [0, 1) (splitmix64: the same on every machine)."""
+    random[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = random[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return float(z >> np.uint64(11)) / 9007199254740992.0

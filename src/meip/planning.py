@@ -135,7 +135,7 @@ def _document(
     graph: StateGraph, ranking: UtilityRanking, found: SearchResult, chance: Chance, horizon: int, seed: int
 ) -> TaskPlan:
     world, states = graph.world, found.states
-    chosen = ranking(graph)[list(states)]  # [h, members]
+    chosen = ranking.some(graph, states)[list(states)]  # [h, members]
     steps = [
         PlanStep(
             encode(graph.actions[action]),

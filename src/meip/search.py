@@ -18,6 +18,7 @@ from meip import tree as kernels
 from meip.errors import BudgetError, LearningError, did_you_mean
 from meip.expectimax import best_history
 from meip.graph import StateGraph
+from meip.lanes import Widths, search_in_lanes
 from meip.plans import history_count
 from meip.tree import Tree
 
@@ -30,6 +31,7 @@ CHANCE_RULES = {"expectation": 0, "posterior": 1, "probability": 2}
 METHODS = ("auto", "exact", "mcts", "beam", "greedy")
 SOFT_SCALE = 2.0  # mean of tanh(2 * difference): tau with a soft tie-break
 EXACT_HISTORIES = 200_000
+LAZY_WIDENING = (2.0, 0.5)  # where actions are too many to try them all
 LARGEST_START = 1 << 14  # nodes that a tree has room for before it grows
 
 
@@ -56,7 +58,8 @@ class Options:
     exploration: float | None = None
     """UCT's constant on min-max scaled returns; None: .3, or 1 where chance plays a part (one bad draw)."""
     widening: tuple[float, float] | None = None
-    """Progressive widening (k, a): k * visits ** a actions are open; None: all at once."""
+    """Progressive widening (k, a): k * visits ** a actions are open; None: all at once, or (2, .5) where a world lists
+    its actions as far as it is asked to."""
     width: int = 32
     """Beam width."""
     rules: tuple[Any, Any, Any] = field(default=kernels.DEFAULT_RULES, repr=False)
@@ -114,7 +117,8 @@ def search(
 ) -> SearchResult:
     """Plan from a history (default: the first initial state) to the horizon (default: the world's).
 
-    "auto" is exact where the histories can be listed, else beam search, or tree search where chance plays a part.
+    "auto" is exact where the histories can be listed, else (and where a world lists actions as far as it is asked to)
+    beam search, or tree search where chance plays a part.
     """
     options, limits = options or Options(), limits or Limits()
     past = [int(graph.initial[0])] if history is None else [int(s) for s in history]
@@ -124,7 +128,8 @@ def search(
     method_now: str = method
     if method == "auto":
         budget = min(EXACT_HISTORIES, limits.nodes)
-        small = history_count(graph, past[-1], length - len(past) + 1, budget) <= budget
+        small = not _listed_lazily(graph)
+        small = small and history_count(graph, past[-1], length - len(past) + 1, budget) <= budget
         method_now = "exact" if small else "beam" if _certain(graph) else "mcts"
     begun = time.monotonic()
     run = {"exact": _exact, "mcts": _tree_search, "beam": _beam, "greedy": _greedy}[method_now]
@@ -144,6 +149,8 @@ def _replace(result: SearchResult, **changes: Any) -> SearchResult:
 def _tree_search(
     graph: StateGraph, ranking: Ranking, past: list[int], horizon: int, options: Options, limits: Limits, seed: int
 ) -> SearchResult:
+    if _listed_lazily(graph) and hasattr(ranking, "some") and options.rules == kernels.DEFAULT_RULES:
+        return _lane_search(graph, ranking, past, horizon, options, limits, seed)
     room = max(64, min(limits.iterations + 1, limits.nodes, LARGEST_START))  # a simulation makes at most one node
     tree = kernels.new_tree(horizon, room, 8 * room, seed)
     graph.expand(past[-1])
@@ -176,6 +183,28 @@ def _tree_search(
             stopped = "seconds"
             break
     return _read_tree(graph, ranking(graph), tree, past, horizon, options, stopped)
+
+
+def _listed_lazily(graph: StateGraph) -> bool:
+    """Does the world list its actions as far as it is asked to, and are they not all known yet?"""
+    return hasattr(graph.world, "first_moves") and not graph.complete
+
+
+def _lane_search(
+    graph: StateGraph, ranking: Any, past: list[int], horizon: int, options: Options, limits: Limits, seed: int
+) -> SearchResult:
+    """Tree search that makes and looks at what it visits only. Nothing is left to chance: the best plan is the plan."""
+    settings = options.numbers(horizon)
+    widths = Widths(*(options.widening or LAZY_WIDENING), float(settings[2]))
+    found = search_in_lanes(graph, ranking, past, settings, widths, limits, seed)
+    steps = zip(found.states[len(past) - 1 :], found.moves, strict=False)
+    actions = tuple(graph.action_numbers(state)[move] for state, move in steps)
+    plan = (tuple(found.states), actions, found.value)
+    root = tuple(graph.action_numbers(past[-1]))[: len(found.root_visits)]
+    return SearchResult(
+        *plan, *plan, root, tuple(found.root_values), tuple(found.root_visits), found.iterations,
+        stopped_by=found.stopped,
+    )  # fmt: skip
 
 
 def _grown(tree: Tree) -> Tree:

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from meip.kernels import kernel
+from meip.kernels import kernel, uniform
 
 __all__ = [
     "DEFAULT_RULES",
@@ -109,17 +109,6 @@ def generator(seed: int) -> NDArray[np.uint64]:
     for _ in range(2):
         z = (z ^ (z >> 32)) * 0xD6E8FEB86659FD93 % 2**64
     return np.array([z ^ (z >> 32)], np.uint64)
-
-
-@kernel
-def uniform(random: Any) -> float:
-    """The next number in [0, 1) (splitmix64: the same on every machine)."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = random[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return float(z >> np.uint64(11)) / 9007199254740992.0
 
 
 @kernel

@@ -2,6 +2,10 @@
 
 Any class with these members is a world; inheriting from `World` gives the optional ones their defaults. States and
 actions are any hashable values. A world that is a (frozen) dataclass can be written to a problem document as it is.
+
+A world without chance whose states are costly to make may also have ``first_moves(states, counts)``: for each state its
+first so many actions with what they lead to, in the order of `actions`, and whether these are all; and ``most_moves``,
+as many as there can be. Tree search then makes only the states that it visits, many at a time.
 """
 
 from __future__ import annotations

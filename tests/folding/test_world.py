@@ -20,7 +20,7 @@ from meip.worlds.folding.demonstrate import (
     script_orders,
     scripted_folds,
 )
-from meip.worlds.folding.folds import fold
+from meip.worlds.folding.folds import fold, pile
 from meip.worlds.folding.garments import garment, random_garment
 from meip.worlds.folding.proposal import Proposal, box_frame, grid, propose, seam_frames
 from meip.worlds.folding.referee import Referee, rectangularity
@@ -197,3 +197,39 @@ def test_recording_writes_segments_as_plain_numbers() -> None:
     action = world.actions(Cloth.flat(SHIRT))[0]
     one = record(world, [action])
     assert one.steps[0].action == encode(action)
+
+
+def test_first_moves_are_the_beginning_of_the_actions_and_grow_without_changing() -> None:
+    proposal, flat = proposal_from(bundled()[:3]), Cloth.flat(SHIRT)
+    world, whole = (Folding(SHIRT, proposal=proposal, candidates=12) for _ in "ab")
+    actions = whole.actions(flat)
+    after = whole.outcomes(flat, actions[0])[0][1]
+    others = whole.actions(after)
+    for n in (1, 3, 4, 12, 40):
+        (here, done), (there, _) = world.first_moves([flat, after], [n, min(n, 2)])
+        assert [a for a, _ in here] == list(actions[:n])
+        assert [a for a, _ in there] == list(others[: min(n, 2)])
+        assert done == (n >= 12)
+        assert all(fold(flat, a) == result for a, result in here)
+
+
+def test_where_few_folds_are_legal_the_list_says_that_it_is_at_its_end() -> None:
+    tiny = Proposal(((0.0, 0.0, 0.01, 0.0),), uniform=0.0, spread=0.0, turn=0.0)  # always ends inside the cloth
+    world = Folding(SHIRT, proposal=tiny, candidates=3)
+    assert world.first_moves([Cloth.flat(SHIRT)], [1]) == [([], True)]
+    assert world.actions(Cloth.flat(SHIRT)) == []
+
+
+def test_samples_stray_as_far_as_the_proposal_says() -> None:
+    flat = Cloth.flat(SHIRT)
+    one = Proposal(((0.5, 0.1, 0.0, 1.2),), uniform=0.0, spread=0.02, turn=0.04)
+    rows = one.sample(pile([flat]), [7], [0], [4000])
+    centre = box_frame(flat).to_table(np.array(one.box))[0]
+    np.testing.assert_allclose(rows[:, :2].mean(axis=0), centre[:2], atol=0.002 * flat.scale)
+    np.testing.assert_allclose(rows[:, :2].std(axis=0), 0.02 * flat.scale, rtol=0.1)
+    assert rows[:, 3].std() == pytest.approx(0.04, rel=0.1)
+    again = one.sample(pile([flat, flat]), [3, 7], [0, 1000], [0, 10])
+    np.testing.assert_array_equal(again, rows[1000:1010])
+    wild = Proposal().sample(pile([flat]), [1], [0], [2000])
+    known = {tuple(row) for row in grid(flat).round(9).tolist()}
+    assert all(tuple(row) in known for row in wild.round(9).tolist())

@@ -73,6 +73,16 @@ class GraphColumns:
         values, missing = self._denotation(known, program.needs_initial).matrix(program)
         return (values[1:], missing[1:]) if program.needs_initial else (values, missing)
 
+    def some(self, concepts: Sequence[Concept], numbers: Sequence[int]) -> tuple[Values, Mask]:
+        """The same for these states of the graph only, without keeping them."""
+        program = self._programs(concepts)
+        extra = 1 if program.needs_initial else 0
+        chosen = [int(self.graph.initial[0])] * extra + list(numbers)
+        initial = np.zeros(len(chosen), np.int64) if extra else None
+        found = Denotation(self.graph.world.domain, self.graph.facts(chosen), initial)
+        values, missing = found.matrix(program)
+        return values[extra:], missing[extra:]
+
     def _extend(self, known: int, concepts: Sequence[Concept]) -> None:
         values, missing = self.tail(concepts, known)
         size = known + len(values)

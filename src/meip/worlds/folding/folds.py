@@ -88,11 +88,12 @@ def _fold_one(start: Any, xy: Any, tag: Any, maps: Any, line: Any, r: float, sca
 
 @kernel
 def _fold_many(
-    first: Any, start: Any, xy: Any, tag: Any, label: Any, maps: Any, scale: Any, which: Any, actions: Any, codes: Any,
-    ends: Any, new_start: Any, new_xy: Any, new_tag: Any, new_label: Any, new_maps: Any,
+    first: Any, start: Any, xy: Any, tag: Any, label: Any, maps: Any, scale: Any, which: Any, actions: Any, longer: Any,
+    lengths: Any, codes: Any, ends: Any, new_start: Any, new_xy: Any, new_tag: Any, new_label: Any, new_maps: Any,
 ) -> int:  # fmt: skip
     """Fold cloth which[b] along actions[b], for all b, into the new arrays (no layers where not folded).
 
+    A segment that ends inside the cloth is tried again this much `longer`, and its action changed if that helps.
     Returns the number of new layers, or -1 where they do not fit.
     """
     most_v = most_l = 1
@@ -106,9 +107,15 @@ def _fold_many(
     for b in range(len(which)):
         a, z = first[which[b]], first[which[b] + 1]
         line = (actions[b, 0], actions[b, 1], np.cos(actions[b, 3]), np.sin(actions[b, 3]))
-        code, p, side = _fold_one(start[a : z + 1], xy, tag, maps[a:z], line, actions[b, 2], scale[which[b]], work)
+        layers, isometries, r = start[a : z + 1], maps[a:z], actions[b, 2]
+        code, p, side = _fold_one(layers, xy, tag, isometries, line, r, scale[which[b]], work)
+        for factor in longer:
+            if code == ENDS_INSIDE:
+                r = factor * actions[b, 2]
+                code, p, side = _fold_one(layers, xy, tag, isometries, line, r, scale[which[b]], work)
         codes[b] = code
         if code == FOLDED:
+            lengths[b] = r
             if at + p > len(new_label) or v + work[3].start[p] > len(new_tag):
                 return -1
             at = turn_over(work[3], p, side, line, label[a:z], maps[a:z], out, at, v)
@@ -117,23 +124,27 @@ def _fold_many(
     return at
 
 
-def _run(first: Any, start: Any, xy: Any, tag: Any, label: Any, maps: Any, scale: Any, which: Any, actions: Any) -> Any:
+def _run(
+    first: Any, start: Any, xy: Any, tag: Any, label: Any, maps: Any, scale: Any, which: Any, actions: Any, longer: Any
+) -> Any:
     """`_fold_many` with room for its results: twice what went in, then more where that is not enough."""
     count = len(which)
     layers = int(2 * (first[1:] - first[:-1])[which].sum()) + 8
     vertices = int(2 * (start[first[1:]] - start[first[:-1]])[which].sum()) + 8
-    codes, ends = np.empty(count, np.int64), np.empty(count + 1, np.int64)
+    codes, ends, lengths = np.empty(count, np.int64), np.empty(count + 1, np.int64), actions[:, 2].copy()
     while True:
         new_start, new_label, new_maps = (
             np.empty(layers + 1, np.int32), np.empty((layers, 2), np.int32), np.empty((layers, 2, 3)),
         )  # fmt: skip
         new_xy, new_tag = np.empty((vertices, 2)), np.empty(vertices, np.uint8)
         at = _fold_many(
-            first, start, xy, tag, label, maps, scale, which, actions, codes, ends, new_start, new_xy, new_tag,
-            new_label, new_maps,
+            first, start, xy, tag, label, maps, scale, which, actions, longer, lengths, codes, ends, new_start,
+            new_xy, new_tag, new_label, new_maps,
         )  # fmt: skip
         if at >= 0:
             v = new_start[at]
+            if len(longer):
+                actions[:, 2] = lengths
             return codes, ends, new_start[: at + 1], new_xy[:v], new_tag[:v], new_label[:at], new_maps[:at]
         layers, vertices = 2 * layers, 2 * vertices
 
@@ -173,11 +184,12 @@ def fold(cloth: Cloth, action: Sequence[float]) -> Cloth:
 
 
 def fold_many(
-    cloths: Cloth | Pile, actions: ArrayLike, which: ArrayLike | None = None
+    cloths: Cloth | Pile, actions: ArrayLike, which: ArrayLike | None = None, *, longer: Sequence[float] = ()
 ) -> tuple[NDArray[np.int64], Pile]:
     """Fold in a batch: (codes [B], cloths [B]); a cloth has no layers where its code is not `kernel.FOLDED`.
 
     Actions [B, 4] on one cloth, or on the cloths of a pile, of which `which` [B] says which (default: one each).
+    A segment that ends inside the cloth is tried again by each factor `longer`; an array of actions then has its new r.
     """
     source = pile([cloths]) if isinstance(cloths, Cloth) else cloths
     rows = np.ascontiguousarray(np.asarray(actions, dtype=np.float64).reshape(-1, 4))
@@ -190,7 +202,16 @@ def fold_many(
             f"{len(rows)} folds for {len(index)} cloths; give one fold per cloth, or say which with `which`"
         )
     codes, ends, start, xy, tag, label, maps = _run(
-        source.first, source.start, source.xy, source.tag, source.label, source.maps, source.scale, index, rows
+        source.first,
+        source.start,
+        source.xy,
+        source.tag,
+        source.label,
+        source.maps,
+        source.scale,
+        index,
+        rows,
+        np.array(longer, dtype=np.float64),
     )
     parts = tuple(source.parts[i] for i in index)
     return codes, Pile(ends, start, xy, tag, label, maps, source.scale[index], parts)

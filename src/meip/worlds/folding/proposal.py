@@ -8,28 +8,40 @@ box. A proposal without exemplars is the grid alone: the baseline of random fold
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from meip.documents import document
 from meip.errors import WorldError
-from meip.worlds.folding.cloth import SEAM, Cloth, Floats
-from meip.worlds.folding.folds import Fold, fold_many, pile
-from meip.worlds.folding.kernel import ENDS_INSIDE, FOLDED
+from meip.worlds.folding.cloth import Cloth, Floats
+from meip.worlds.folding.folds import Fold, Pile, fold_many, pile
+from meip.worlds.folding.kernel import FOLDED
+from meip.worlds.folding.sampling import FRAME, frames, sample_rows
 
-__all__ = ["Frame", "Proposal", "box_frame", "grid", "learn_proposal", "propose", "seam_frames"]
+__all__ = [
+    "Frame",
+    "Proposal",
+    "Proposed",
+    "box_frame",
+    "find_folds",
+    "grid",
+    "learn_proposal",
+    "propose",
+    "seam_frames",
+]
 
 Four = tuple[float, float, float, float]
 
 LONGER = (1.3, 1.7)  # a segment that ends inside the cloth is tried again this much longer
 BESIDE = 0.35  # a fold whose centre is this near a seam (times the scale) ..
 ALONG = np.radians(40.0)  # .. and at less than this angle to it is remembered relative to it as well
-UPRIGHT = 0.6  # cosine between a side's seam and the garment's vertical, at least
-ROUNDS = 4  # of sampling, while there are too few legal folds
+ROUNDS = 6  # samples per fold that is asked for, at most: where few are legal there are fewer folds
 CENTRES, ANGLES, LENGTHS = 15, 12, (0.25, 0.5, 1.0, 2.0)  # of the grid: per side, per half turn, in units of the scale
 
 
@@ -56,36 +68,18 @@ class Frame:
 
 def box_frame(cloth: Cloth, of: str = "polygon") -> Frame:
     """The box of the largest polygon along the garment's axes, or of the whole cloth along the table's (ablation)."""
-    if of == "cloth":
-        axes, points = np.eye(2), cloth.xy
-    else:
-        layer = cloth[cloth.largest]
-        axes, points = layer.affine[:, :2], layer.polygon
-    local = points @ axes
-    low, high = local.min(axis=0), local.max(axis=0)
-    return Frame((low + high) / 2 @ axes.T, axes, (high - low) / 2)
+    return _frames(cloth, of == "cloth")[0]
 
 
 def seam_frames(cloth: Cloth) -> list[Frame]:
     """A frame per seam up the sides of the largest polygon: first axis along it (upwards), second axis outwards."""
-    layer = cloth[cloth.largest]
-    seam, n = layer.tags == SEAM, len(layer.tags)
-    up = layer.affine[:, 1]
-    frames = []
-    for i in range(n):
-        if not seam[i] or seam[i - 1]:
-            continue
-        j = i
-        while seam[j % n] and j < i + n:
-            j += 1
-        a, b = layer.polygon[i], layer.polygon[j % n]
-        along = (b - a) / max(float(np.hypot(*(b - a))), 1e-12)
-        if abs(along @ up) < UPRIGHT:
-            continue  # a hood's: folds beside a sleeve say nothing about it
-        out = np.array([along[1], -along[0]])  # counter-clockwise: outside is on the right
-        along = along if along @ up >= 0 else -along
-        frames.append(Frame((a + b) / 2, np.column_stack([along, out]), np.full(2, cloth.scale)))
-    return frames
+    return _frames(cloth, False)[1:]
+
+
+def _frames(cloth: Cloth, whole: bool) -> list[Frame]:
+    rows = np.empty((len(cloth.tag) + 1, FRAME))
+    count = frames(cloth.start, cloth.xy, cloth.tag, cloth.maps, cloth.scale, whole, rows)
+    return [Frame(row[:2], row[2:6].reshape(2, 2), row[6:]) for row in rows[:count]]
 
 
 @document("proposal")
@@ -118,36 +112,20 @@ class Proposal:
             raise WorldError(f"standard deviations are not negative, got spread={self.spread}, turn={self.turn}")
 
     @cached_property
-    def _box_rows(self) -> Floats:
-        return np.array(self.box)
+    def _numbers(self) -> tuple[Any, Any, bool, Any, Any, Any]:
+        """In the form that the kernel reads."""
+        box, seams = (np.array(four, dtype=np.float64).reshape(-1, 4) for four in (self.box, self.seams))
+        shares = np.array([self.uniform, self.seam_share, self.spread, self.turn])
+        return box, seams, self.frame == "cloth", shares, np.array([CENTRES, ANGLES]), np.array(LENGTHS)
 
-    @cached_property
-    def _seam_rows(self) -> Floats:
-        return np.array(self.seams)
-
-    def sample(self, cloth: Cloth, n: int, rng: np.random.Generator) -> Floats:
-        """n folding segments [n, 4], legal or not."""
-        free = rng.random(n) < self.uniform if self.box else np.ones(n, dtype=np.bool_)
-        found = np.empty((n, 4))
-        found[free] = _from_grid(cloth, int(free.sum()), rng)
-        frames = seam_frames(cloth) if self.seams else []
-        by_seam = ~free & (rng.random(n) < self.seam_share) & bool(frames)
-        by_box = ~free & ~by_seam
-        if by_box.any():
-            chosen = self._box_rows[rng.integers(len(self.box), size=int(by_box.sum()))]
-            found[by_box] = box_frame(cloth, self.frame).to_table(chosen)
-        if by_seam.any():
-            count = int(by_seam.sum())
-            chosen = self._seam_rows[rng.integers(len(self.seams), size=count)]
-            which = rng.integers(len(frames), size=count)
-            rows = np.flatnonzero(by_seam)
-            for k, frame in enumerate(frames):
-                found[rows[which == k]] = frame.to_table(chosen[which == k])
-        near = ~free
-        count = int(near.sum())
-        found[near, :2] += rng.normal(0.0, self.spread * cloth.scale, (count, 2))
-        found[near, 2] *= np.exp(rng.normal(0.05, 0.05, count))
-        found[near, 3] = (found[near, 3] + rng.normal(0.0, self.turn, count)) % np.pi
+    def sample(self, cloths: Pile, seeds: ArrayLike, begin: ArrayLike, count: ArrayLike) -> Floats:
+        """Folding segments [n, 4], legal or not: rows begin .. begin + count of each cloth's samples, in order."""
+        counts = np.asarray(count, dtype=np.int64)
+        found = np.empty((int(counts.sum()), 4))
+        places = np.asarray(seeds, dtype=np.uint64), np.asarray(begin, dtype=np.int64), counts
+        sample_rows(
+            cloths.first, cloths.start, cloths.xy, cloths.tag, cloths.maps, cloths.scale, *places, *self._numbers, found
+        )
         return found
 
 
@@ -158,15 +136,6 @@ def grid(cloth: Cloth, centres: int = CENTRES, angles: int = ANGLES, lengths: Se
     axes = [x0 + (x1 - x0) * inner, y0 + (y1 - y0) * inner, np.array(lengths) * cloth.scale,
             np.pi * np.arange(angles) / angles]  # fmt: skip
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 4)
-
-
-def _from_grid(cloth: Cloth, n: int, rng: np.random.Generator) -> Floats:
-    """Places of the grid at random, without making the grid."""
-    x0, y0, x1, y1 = cloth.bounds
-    at = (rng.integers(CENTRES, size=(n, 2)) + 0.5) / CENTRES
-    r = np.array(LENGTHS)[rng.integers(len(LENGTHS), size=n)] * cloth.scale
-    theta = np.pi * rng.integers(ANGLES, size=n) / ANGLES
-    return np.column_stack([x0 + (x1 - x0) * at[:, 0], y0 + (y1 - y0) * at[:, 1], r, theta])
 
 
 def learn_proposal(
@@ -188,33 +157,48 @@ def learn_proposal(
     return Proposal(tuple(box), tuple(seams), frame, **options)
 
 
+class Proposed:
+    """The folds of one cloth with different results, in the order of its samples, found as they are asked for."""
+
+    __slots__ = ("cloth", "folds", "seed", "tried")
+
+    def __init__(self, cloth: Cloth, seed: int) -> None:
+        self.cloth = cloth
+        self.seed = seed
+        self.tried = 0
+        self.folds: dict[Cloth, Fold] = {}  # what a fold results in -> the fold
+
+    def list(self, n: int) -> list[tuple[Fold, Cloth]]:
+        return [(action, after) for after, action in islice(self.folds.items(), n)]
+
+
+def find_folds(proposal: Proposal, lists: Sequence[Proposed], counts: Sequence[int], most: int) -> None:
+    """Lengthen each list to this many folds, all of them together; `most` is as many as it will ever be asked for.
+
+    A list that is shorter after that has all that there are.
+    """
+    limit = ROUNDS * most
+    while True:
+        wanted = [
+            (one, min(limit - one.tried, lack + (lack + 1) // 2))
+            for one, n in zip(lists, counts, strict=True)
+            if (lack := n - len(one.folds)) > 0 and one.tried < limit
+        ]
+        if not wanted:
+            return
+        rows = [n for _, n in wanted]
+        source = pile([one.cloth for one, _ in wanted])
+        actions = proposal.sample(source, [one.seed for one, _ in wanted], [one.tried for one, _ in wanted], rows)
+        which = np.repeat(np.arange(len(wanted)), rows)
+        codes, after = fold_many(source, actions, which, longer=LONGER)
+        for k, action in zip(np.flatnonzero(codes == FOLDED).tolist(), actions[codes == FOLDED].tolist(), strict=True):
+            wanted[which[k]][0].folds.setdefault(after[k], tuple(action))
+        for one, n in wanted:
+            one.tried += n
+
+
 def propose(cloth: Cloth, proposal: Proposal, n: int, rng: np.random.Generator) -> list[tuple[Fold, Cloth]]:
     """Up to n legal folds with different results, and what they result in."""
-    found: dict[Cloth, Fold] = {}
-    for _ in range(ROUNDS):
-        for action, after in _legal(cloth, proposal.sample(cloth, n + n // 2, rng)):
-            found.setdefault(after, action)
-            if len(found) == n:
-                return [(action, after) for after, action in found.items()]
-    return [(action, after) for after, action in found.items()]
-
-
-def _legal(cloth: Cloth, actions: Floats) -> Iterator[tuple[Fold, Cloth]]:
-    """The folds that can be made, in order; a segment that ends inside the cloth is made longer."""
-    source = pile([cloth])
-    codes, after = fold_many(source, actions)
-    results = {int(k): (after, int(k)) for k in np.flatnonzero(codes == FOLDED)}
-    short = np.flatnonzero(codes == ENDS_INSIDE)
-    for factor in LONGER:
-        if len(short) == 0:
-            break
-        longer = actions[short] * [1.0, 1.0, factor, 1.0]
-        codes, after = fold_many(source, longer)
-        for k in np.flatnonzero(codes == FOLDED).tolist():
-            actions[short[k]] = longer[k]
-            results[int(short[k])] = (after, k)
-        short = short[codes == ENDS_INSIDE]
-    for row in sorted(results):
-        x, y, r, theta = actions[row].tolist()
-        cloths, k = results[row]
-        yield (x, y, r, theta), cloths[k]
+    found = Proposed(cloth, int(rng.integers(2**63)))
+    find_folds(proposal, [found], [n], n)
+    return found.list(n)

@@ -7,6 +7,7 @@ tried. Actions with the same result are one.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
@@ -23,11 +24,11 @@ from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fluents import DOMAIN, fact_blocks
 from meip.worlds.folding.folds import Fold, fold, pile
 from meip.worlds.folding.garments import garment
-from meip.worlds.folding.proposal import Proposal, learn_proposal, propose
+from meip.worlds.folding.proposal import Proposal, Proposed, find_folds, learn_proposal
 
 __all__ = ["Folding", "proposal_from"]
 
-REMEMBERED = 256  # states whose folds are kept at hand
+REMEMBERED = 4096  # states whose folds are kept at hand, those used last
 ALTERNATIVES = 60  # folds that stand beside each demonstrated one, when learning ..
 WILD = 0.4  # .. and the share of them that are from the uniform grid
 
@@ -53,7 +54,7 @@ class Folding(World):
         if self.seed < 0:
             raise WorldError(f"a seed is not negative, got {self.seed}")
         object.__setattr__(self, "_flat", Cloth.flat(self.garment))
-        object.__setattr__(self, "_near", {})
+        object.__setattr__(self, "_near", OrderedDict())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the remembered folds: another process makes the same ones."""
@@ -69,11 +70,28 @@ class Folding(World):
 
     def actions(self, state: Cloth) -> Sequence[Fold]:
         """The folds that the proposal brings up here, with different results."""
-        return list(self._folds(state))
+        ((moves, _),) = self.first_moves([state], [self.candidates])
+        return [action for action, _ in moves]
+
+    def first_moves(
+        self, states: Sequence[Cloth], counts: Sequence[int]
+    ) -> list[tuple[list[tuple[Fold, Cloth]], bool]]:
+        """The first folds of each state with their results, and whether these are all. Nothing else is folded."""
+        counts = [min(n, self.candidates) for n in counts]
+        lists = [self._list(state) for state in states]
+        find_folds(self.proposal, lists, counts, self.candidates)
+        return [(one.list(n), n >= self.candidates or len(one.folds) < n) for one, n in zip(lists, counts, strict=True)]
+
+    @property
+    def most_moves(self) -> int:
+        return self.candidates
 
     def outcomes(self, state: Cloth, action: Fold) -> Sequence[tuple[float, Cloth]]:
-        known = self._known().get(state, {}).get(action)
-        return [(1.0, fold(state, action) if known is None else known)]
+        known = self._known().get(state)
+        for after, made in known.folds.items() if known is not None else ():
+            if made == action:
+                return [(1.0, after)]
+        return [(1.0, fold(state, action))]
 
     def facts(self, state: Cloth) -> Facts:
         (block,) = fact_blocks(pile([state]))
@@ -110,18 +128,21 @@ class Folding(World):
         x0, y0, x1, y1 = state.bounds
         return f"{self.garment.name} in {len(state)} layers, {x1 - x0:.3g} wide and {y1 - y0:.3g} high"
 
-    def _known(self) -> dict[Cloth, dict[Fold, Cloth]]:
+    def _known(self) -> OrderedDict[Cloth, Proposed]:
         return self._near  # type: ignore[attr-defined, no-any-return]
 
-    def _folds(self, state: Cloth) -> dict[Fold, Cloth]:
-        """Results of the proposed folds, remembered for the questions that follow."""
+    def _list(self, state: Cloth) -> Proposed:
+        """The list of a state's folds, remembered for the questions that follow."""
         known = self._known()
-        if state not in known:
-            if len(known) >= REMEMBERED:
-                known.pop(next(iter(known)))
-            rng = np.random.default_rng([self.seed, crc32(state.key)])
-            known[state] = dict(propose(state, self.proposal, self.candidates, rng))
-        return known[state]
+        found = known.get(state)
+        if found is None:
+            seed = int(np.random.SeedSequence([self.seed, crc32(state.key)]).generate_state(1, np.uint64)[0])
+            found = known[state] = Proposed(state, seed)
+            if len(known) > REMEMBERED:
+                known.popitem(last=False)
+        else:
+            known.move_to_end(state)
+        return found
 
 
 def proposal_from(

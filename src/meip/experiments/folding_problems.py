@@ -18,6 +18,7 @@ from meip.graph import StateGraph
 from meip.plans import PlanSet, enumerate_plans
 from meip.search import Limits, Method, Options, search
 from meip.training import Episode
+from meip.tree import max_backup, random_rollout, uct
 from meip.worlds import load_problem
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.demonstrate import script_orders, scripted_folds
@@ -32,8 +33,11 @@ __all__ = ["Edges", "FragmentEdges", "Lesson", "Problem", "Script", "random_fold
 Floats = NDArray[np.float64]
 Edges = Literal["silhouette", "fragments"]
 HORIZON = 4
-WIDENING = (2.0, 0.5)  # k = 2 sqrt(visits)
 EXPLORATION = 1.0  # with .3 a good first fold is often missed
+WIDENING = (2.0, 0.5)  # k = 2 sqrt(visits), where states are made as the search goes on
+# Nothing is left to chance here, so a fold is worth the best plan seen behind it: the best of all 4,913 plans is then
+# found by 86 % of the searches on tuning seeds; 61 % with mean returns, 44 % with those and widening.
+RULES = (uct, random_rollout, max_backup)
 WIDTH = 8  # of the beam
 SCRIPT_ATTEMPTS = 5
 
@@ -114,9 +118,7 @@ class Problem:
 
     def plan(self, g: Floats, method: Method, scale: float, simulations: int, seed: int) -> tuple[int, ...]:
         """The best plan by the mean tau of the columns of g: by looking at all plans, by a beam, or by tree search."""
-        options = Options(
-            scale=scale, exploration=EXPLORATION, width=WIDTH, widening=WIDENING if method == "mcts" else None
-        )
+        options = Options(scale=scale, exploration=EXPLORATION, width=WIDTH, rules=RULES)
         found = search(
             self.graph,
             lambda graph: g,

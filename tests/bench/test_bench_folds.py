@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import shapely
 
+from meip.bench import folding
 from meip.bench.folds import cases, run, shapely_fold
 from meip.worlds.folding.folds import fold
 
@@ -25,3 +26,15 @@ def test_rows_name_the_work_and_the_ratio() -> None:
     assert ratios["folds, one at a time"] == 20
     assert ratios["folds, in a batch"] == 100
     assert all(row["value"] > 0 for row in rows)
+
+
+def test_the_folding_benchmark_splits_all_of_the_time() -> None:
+    rows = folding.run(members=1, candidates=3, frozen=2, simulations=40)
+    for work in ("plan by tree search", "plan by beam search", "frozen tree"):
+        shares = [row["value"] for row in rows if row["work"] == work and row["metric"].startswith("share")]
+        assert sum(shares) == pytest.approx(1.0, abs=1e-6)
+        assert min(shares) >= 0.0
+    (speed,) = [
+        row["value"] for row in rows if row["work"] == "plan by tree search" and row["metric"] == "simulations/s"
+    ]
+    assert speed > 0

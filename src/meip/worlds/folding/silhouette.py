@@ -72,13 +72,6 @@ def _touches(edges: Any, i: int, x: float, y: float, tol: float, head: Any, afte
 @kernel
 def _meet(edges: Any, i: int, j: int, tol: float, head: Any, after: Any, place: Any) -> None:
     """Cut edges i and j where they meet: at ends that lie on the other edge, or where they cross."""
-    if (
-        max(edges[i, 0], edges[i, 2]) + tol < min(edges[j, 0], edges[j, 2])
-        or max(edges[j, 0], edges[j, 2]) + tol < min(edges[i, 0], edges[i, 2])
-        or max(edges[i, 1], edges[i, 3]) + tol < min(edges[j, 1], edges[j, 3])
-        or max(edges[j, 1], edges[j, 3]) + tol < min(edges[i, 1], edges[i, 3])
-    ):
-        return
     touching = False
     for a, b in ((i, j), (j, i)):
         touching |= _touches(edges, a, edges[b, 0], edges[b, 1], tol, head, after, place)
@@ -94,6 +87,35 @@ def _meet(edges: Any, i: int, j: int, tol: float, head: Any, after: Any, place: 
     if 0.0 < s < edges[i, 6] and 0.0 < t < edges[j, 6]:
         _add(i, s, head, after, place)
         _add(j, t, head, after, place)
+
+
+@kernel
+def _meetings(edges: Any, start: Any, boxes: Any, tol: float, head: Any, after: Any, place: Any) -> None:
+    """Cut all edges of different layers where they meet. Most pairs are far apart: their boxes are looked at first."""
+    base = start[0]
+    for q in range(1, len(start) - 1):
+        for p in range(q):
+            x0, y0 = max(boxes[p, 0], boxes[q, 0]) - tol, max(boxes[p, 1], boxes[q, 1]) - tol
+            x1, y1 = min(boxes[p, 2], boxes[q, 2]) + tol, min(boxes[p, 3], boxes[q, 3]) + tol
+            if x0 > x1 or y0 > y1:
+                continue
+            for i in range(start[q] - base, start[q + 1] - base):
+                ax, ay, bx, by = edges[i, 0], edges[i, 1], edges[i, 2], edges[i, 3]
+                if ax > bx:
+                    ax, bx = bx, ax
+                if ay > by:
+                    ay, by = by, ay
+                if ax > x1 or bx < x0 or ay > y1 or by < y0:
+                    continue
+                ax, ay, bx, by = ax - tol, ay - tol, bx + tol, by + tol
+                for j in range(start[p] - base, start[p + 1] - base):
+                    u, v = edges[j, 0], edges[j, 2]
+                    if (u < ax and v < ax) or (u > bx and v > bx):
+                        continue
+                    u, v = edges[j, 1], edges[j, 3]
+                    if (u < ay and v < ay) or (u > by and v > by):
+                        continue
+                    _meet(edges, i, j, tol, head, after, place)
 
 
 @kernel
@@ -221,10 +243,7 @@ def trace(start: Any, xy: Any, scale: float, loops: Any, points: Any, p: int, q:
         for i in range(n):
             head[i] = 0
         after[0] = 1
-        for i in range(n):
-            for j in range(i):
-                if owner[i] != owner[j]:
-                    _meet(edges, i, j, tol, head, after, place)
+        _meetings(edges, start, boxes, tol, head, after, place)
         count = _parts(edges, start, boxes, owner, n, tol, (head, after, place), (kept, nodes))
         end_p, end_q, lost = _loops(kept, count, nodes, used, loops, points, p, q)
         if lost == 0:

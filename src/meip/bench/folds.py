@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.bench._compare import compare
+from meip.bench._compare import compare as compare_all
 from meip.worlds.folding.cloth import Cloth
 from meip.worlds.folding.demonstrate import bundled
 from meip.worlds.folding.fluents import fact_blocks
@@ -98,20 +100,17 @@ def run(peers: bool = True, count: int = 300, repeats: int = 7) -> list[dict[str
             shapely.union_all(layers)
 
     peer = theirs if installed else None
-    rows = compare("folds, one at a time", "shapely", singly, peer, repeats=repeats, target=SINGLE).rows(folds=count)
+    compare = partial(compare_all, repeats=repeats, clock=time.process_time)  # both sides use one thread
+    rows = compare("folds, one at a time", "shapely", singly, peer, target=SINGLE).rows(folds=count)
     many = cases(TIMES * count, seed=1)  # as many as search folds at once; the peer does a part of such work
     large, segments = pile([cloth for cloth, _ in many]), np.array([action for _, action in many])
-    batch = compare(
-        "folds, in a batch", "shapely", lambda: fold_many(large, segments), peer, repeats=repeats, target=BATCH
-    )
+    batch = compare("folds, in a batch", "shapely", lambda: fold_many(large, segments), peer, target=BATCH)
     rows += replace(batch, ours=batch.ours / TIMES).rows(folds=count)
-    rows += compare(
-        "visible outlines", "shapely", lambda: outlines(source), unions if installed else None, repeats=repeats
-    ).rows(states=count)
-    rows += compare("visible outlines and fluents", "-", lambda: fact_blocks(source), None, repeats=repeats).rows(
+    rows += compare("visible outlines", "shapely", lambda: outlines(source), unions if installed else None).rows(
         states=count
     )
-    rows += compare("forty proposed folds", "-", _proposer(chosen[:60]), None, repeats=repeats).rows(states=60)
+    rows += compare("visible outlines and fluents", "-", lambda: fact_blocks(source), None).rows(states=count)
+    rows += compare("forty proposed folds", "-", _proposer(chosen[:60]), None).rows(states=60)
     return rows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from meip.kernels import kernel
+from meip.kernels import bare_kernel
 
 __all__ = [
     "ENDS_INSIDE",
@@ -35,7 +35,7 @@ class Chords(NamedTuple):
     bounds: Any  # [L + 1] where each layer's chains start
 
 
-@kernel
+@bare_kernel
 def _opposite(ring: Any, layers: int, begin: float, end: float, low: Any, high: Any, n: int) -> int:
     """Append what the edges on the line with cloth on their minus side share with [begin, end]."""
     for layer in range(layers):
@@ -50,7 +50,7 @@ def _opposite(ring: Any, layers: int, begin: float, end: float, low: Any, high: 
     return n
 
 
-@kernel
+@bare_kernel
 def _touching(ring: Any, layers: int, low: Any, high: Any, n: int) -> int:
     """Chords along a seam: where an edge on the line has cloth on its plus side and another on its minus side."""
     start, sign, t = ring.start, ring.sign, ring.t
@@ -63,7 +63,7 @@ def _touching(ring: Any, layers: int, low: Any, high: Any, n: int) -> int:
     return n
 
 
-@kernel
+@bare_kernel
 def merged_chords(ring: Any, chains: Any, k: int, layers: int, low: Any, high: Any, join: float) -> int:
     """The chords of the silhouette: union of the layers' chords, sorted along the line. Returns how many."""
     n = 0
@@ -89,7 +89,7 @@ def merged_chords(ring: Any, chains: Any, k: int, layers: int, low: Any, high: A
     return m + 1
 
 
-@kernel
+@bare_kernel
 def chosen_chords(low: Any, high: Any, n: int, r: float, join: float, chosen: Any) -> tuple[int, int]:
     """Which chords the segment contains: (code, how many)."""
     picked, inside = 0, False
@@ -102,7 +102,7 @@ def chosen_chords(low: Any, high: Any, n: int, r: float, join: float, chosen: An
     return (FOLDED if picked else MISSES), picked
 
 
-@kernel
+@bare_kernel
 def on_chosen(t: float, chords: Any, n: int, join: float) -> bool:
     """Does this place on the line lie in a folded chord?"""
     for p in range(n):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meip.kernels import kernel
+from meip.kernels import bare_kernel, kernel
 from meip.worlds.folding.chords import (
     ENDS_INSIDE,
     FOLDED,
@@ -107,7 +107,7 @@ def workspace(vertices: int, layers: int) -> Any:
     return ring, chains, chords, pieces
 
 
-@kernel
+@bare_kernel
 def _trace(xy: Any, tag: Any, start: Any, line: Any, snap: float, ring: Any) -> None:
     """Fill the ring: every vertex with its side (on the line if nearer than `snap`), and the crossings."""
     cx, cy, ux, uy = line
@@ -140,7 +140,7 @@ def _trace(xy: Any, tag: Any, start: Any, line: Any, snap: float, ring: Any) -> 
 # Arrays are taken out of their tuples before loops: inside, each access would count references.
 
 
-@kernel
+@bare_kernel
 def _mark(ring: Any, low: int, high: int) -> None:
     """Sides of the edges of one crossed layer, and where chains end.
 
@@ -166,7 +166,7 @@ def _mark(ring: Any, low: int, high: int) -> None:
         h = i
 
 
-@kernel
+@bare_kernel
 def _chain(ring: Any, layers: int, chains: Any, bounds: Any) -> int:
     """The chains of all layers (none of a layer on one side of the line); returns how many."""
     starts, stops, sides = ring.start, ring.stop, ring.side
@@ -195,7 +195,7 @@ def _chain(ring: Any, layers: int, chains: Any, bounds: Any) -> int:
     return k
 
 
-@kernel
+@bare_kernel
 def _link(t: Any, chains: Any, k0: int, k1: int, order: Any, at: Any) -> bool:
     """Pair the chain ends of one layer along the line, side by side. False if they do not alternate."""
     firsts, lasts, sides, links, low, high = (
@@ -229,7 +229,7 @@ def _link(t: Any, chains: Any, k0: int, k1: int, order: Any, at: Any) -> bool:
     return True
 
 
-@kernel
+@bare_kernel
 def _walk(ring: Any, chains: Any, k0: int, k1: int, pieces: Any, p: int, near: float, used: Any) -> int:
     """Append the pieces of one crossed layer at p: along chains, across folded chords. The new number; -1: torn."""
     x, y, tag, own = ring.x, ring.y, ring.tag, ring.own
@@ -271,7 +271,7 @@ def _walk(ring: Any, chains: Any, k0: int, k1: int, pieces: Any, p: int, near: f
     return p
 
 
-@kernel
+@bare_kernel
 def _close(pieces: Any, p: int, v: int, layer: int, side: int, near: float) -> int:
     """Finish piece p, whose vertices end at v; a piece without area is left out."""
     x, y = pieces.x, pieces.y
@@ -289,7 +289,7 @@ def _close(pieces: Any, p: int, v: int, layer: int, side: int, near: float) -> i
     return p + 1
 
 
-@kernel
+@bare_kernel
 def _whole(ring: Any, layer: int, pieces: Any, p: int, near: float) -> int:
     """Append a layer that is not crossed as one piece, with its side."""
     x, y, tag, sign = ring.x, ring.y, ring.tag, ring.sign
@@ -303,7 +303,7 @@ def _whole(ring: Any, layer: int, pieces: Any, p: int, near: float) -> int:
     return _close(pieces, p, v, layer, side, near)
 
 
-@kernel
+@bare_kernel
 def _silhouette_chords(ring: Any, chains: Any, chords: Any, layers: int, r: float, join: float) -> tuple[int, int, int]:
     """Chains, their links and the chords the segment contains: (code, number of chords, number contained)."""
     bounds = chords.bounds
@@ -322,7 +322,7 @@ def _silhouette_chords(ring: Any, chains: Any, chords: Any, layers: int, r: floa
     return code, n, picked
 
 
-@kernel
+@bare_kernel
 def cut(
     xy: Any, tag: Any, start: Any, line: Any, r: float, scale: float, snap: float, work: Any
 ) -> tuple[int, int, int, int]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.kernels import kernel
+from meip.kernels import bare_kernel, kernel
 from meip.worlds.folding.cloth import Cloth, Floats, signed_area
 from meip.worlds.folding.folds import Pile, pile
 
@@ -25,7 +25,7 @@ PARSED = 0.01  # a corner that sticks out less than this (times the scale) is no
 SMALL = 1e-3  # a loop with less area than this (times the scale squared) is not seen
 
 
-@kernel
+@bare_kernel
 def _gather(start: Any, xy: Any, edges: Any, owner: Any, boxes: Any) -> int:
     """Edges [N, 7]: ends, unit direction, length; the layer of each; the layers' bounding boxes."""
     n = 0
@@ -46,7 +46,7 @@ def _gather(start: Any, xy: Any, edges: Any, owner: Any, boxes: Any) -> int:
     return n
 
 
-@kernel
+@bare_kernel
 def _add(i: int, s: float, head: Any, after: Any, place: Any) -> None:
     """Cut edge i at distance s from its start: push onto its list. after[0] counts the entries."""
     k = after[0]
@@ -55,7 +55,7 @@ def _add(i: int, s: float, head: Any, after: Any, place: Any) -> None:
         after[0] = k + 1
 
 
-@kernel
+@bare_kernel
 def _touches(edges: Any, i: int, x: float, y: float, tol: float, head: Any, after: Any, place: Any) -> bool:
     """Is the point on edge i? If inside it, cut it there."""
     dx, dy = x - edges[i, 0], y - edges[i, 1]
@@ -69,7 +69,7 @@ def _touches(edges: Any, i: int, x: float, y: float, tol: float, head: Any, afte
     return True
 
 
-@kernel
+@bare_kernel
 def _meet(edges: Any, i: int, j: int, tol: float, head: Any, after: Any, place: Any) -> None:
     """Cut edges i and j where they meet: at ends that lie on the other edge, or where they cross."""
     touching = False
@@ -89,7 +89,7 @@ def _meet(edges: Any, i: int, j: int, tol: float, head: Any, after: Any, place: 
         _add(j, t, head, after, place)
 
 
-@kernel
+@bare_kernel
 def _meetings(edges: Any, start: Any, boxes: Any, tol: float, head: Any, after: Any, place: Any) -> None:
     """Cut all edges of different layers where they meet. Most pairs are far apart: their boxes are looked at first."""
     base = start[0]
@@ -118,7 +118,7 @@ def _meetings(edges: Any, start: Any, boxes: Any, tol: float, head: Any, after: 
                     _meet(edges, i, j, tol, head, after, place)
 
 
-@kernel
+@bare_kernel
 def _hidden(edges: Any, start: Any, boxes: Any, own: int, x: float, y: float, dx: float, dy: float, tol: float) -> bool:
     """Is this middle of a part of an edge (of layer `own`, in direction d) not on the outline of the union?"""
     base = start[0]
@@ -142,7 +142,7 @@ def _hidden(edges: Any, start: Any, boxes: Any, own: int, x: float, y: float, dx
     return False
 
 
-@kernel
+@bare_kernel
 def _node(nodes: Any, n: int, x: float, y: float, tol: float) -> int:
     """The index of the node at this place; n if there is none yet."""
     for k in range(n):
@@ -152,7 +152,7 @@ def _node(nodes: Any, n: int, x: float, y: float, tol: float) -> int:
     return n
 
 
-@kernel
+@bare_kernel
 def _parts(edges: Any, start: Any, boxes: Any, owner: Any, n: int, tol: float, lists: Any, out: Any) -> int:
     """The parts of edges that are on the outline, as pairs of nodes [K, 2]. Returns how many."""
     head, after, place = lists
@@ -180,7 +180,7 @@ def _parts(edges: Any, start: Any, boxes: Any, owner: Any, n: int, tol: float, l
     return count
 
 
-@kernel
+@bare_kernel
 def _next(kept: Any, count: int, nodes: Any, used: Any, e: int) -> int:
     """The part to go on with after part e: of those that start where it ends, the one furthest to the left; or -1."""
     a, b = kept[e, 0], kept[e, 1]
@@ -195,7 +195,7 @@ def _next(kept: Any, count: int, nodes: Any, used: Any, e: int) -> int:
     return best
 
 
-@kernel
+@bare_kernel
 def _loops(
     kept: Any, count: int, nodes: Any, used: Any, loops: Any, points: Any, p: int, q: int
 ) -> tuple[int, int, int]:
@@ -251,7 +251,7 @@ def trace(start: Any, xy: Any, scale: float, loops: Any, points: Any, p: int, q:
     return end_p, end_q
 
 
-@kernel
+@bare_kernel
 def _offset(points: Any, i: int, j: int, k: int) -> float:
     """Distance of point j from the segment between points i and k."""
     dx, dy = points[k, 0] - points[i, 0], points[k, 1] - points[i, 1]
@@ -261,7 +261,7 @@ def _offset(points: Any, i: int, j: int, k: int) -> float:
     return float(np.sqrt((px - w * dx) ** 2 + (py - w * dy) ** 2))
 
 
-@kernel
+@bare_kernel
 def _simplify(points: Any, begin: int, end: int, tol: float) -> int:
     """Leave out corners of one loop, the flattest first, while they stick out less than tol. Returns the new end."""
     while end - begin > 3:
@@ -278,7 +278,7 @@ def _simplify(points: Any, begin: int, end: int, tol: float) -> int:
     return end
 
 
-@kernel
+@bare_kernel
 def _area(points: Any, begin: int, end: int) -> float:
     twice = 0.0
     for i in range(begin, end):
@@ -288,7 +288,7 @@ def _area(points: Any, begin: int, end: int) -> float:
     return 0.5 * twice
 
 
-@kernel
+@bare_kernel
 def _see(loops: Any, points: Any, p: int, new_p: int, scale: float) -> tuple[int, int]:
     """Parse the loops p..new_p in place: without corners and loops too small to be seen. Returns the new ends."""
     p_out, q_out = p, loops[p]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from meip.kernels import kernel
+from meip.kernels import bare_kernel, kernel
 from meip.worlds.folding.kernel import CREASE_TAG, FOLDED, FRESH, JOIN, MISSES, SEAM_TAG, TEARS, on_chosen
 
 __all__ = ["smaller_side", "spread_sides", "turn_over"]
@@ -43,7 +43,7 @@ def _joints(pieces: Any, p: int, line: Any, maps: Any, chords: Any, n: int, tol:
     return joints[:count]
 
 
-@kernel
+@bare_kernel
 def _overlap(a: Any, b: Any, tol: float) -> bool:
     """Do two garment edges share more than a point?"""
     dx, dy = a[2] - a[0], a[3] - a[1]
@@ -83,7 +83,7 @@ def spread_sides(pieces: Any, p: int, line: Any, maps: Any, chords: Any, n: int,
     return FOLDED
 
 
-@kernel
+@bare_kernel
 def smaller_side(pieces: Any, p: int) -> tuple[int, int]:
     """(code, the side that moves): the one with the smaller summed area; of equal ones, the minus side."""
     plus = minus = 0.0
@@ -97,7 +97,7 @@ def smaller_side(pieces: Any, p: int) -> tuple[int, int]:
     return FOLDED, (1 if plus < minus - 1e-9 * (plus + minus) else -1)
 
 
-@kernel
+@bare_kernel
 def turn_over(pieces: Any, p: int, side: int, line: Any, label: Any, maps: Any, out: Any, at: int, v: int) -> int:
     """Write the folded cloth from layer `at` and vertex `v` on: moved pieces below, in reverse order. The new end."""
     start, xy, tag, labels, affines = out

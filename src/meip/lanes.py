@@ -1,7 +1,7 @@
 """Tree search where states are costly: many simulations side by side, and only what they visit is made and looked at.
 
 A world with `first_moves` lists its actions as far as it is asked to. So a node has as many children as progressive
-widening opens, a roll-out makes one, and the ranking sees the states of the paths only. Simulations run in lanes, each
+widening opens, a roll-out makes two, and the ranking sees the states of the paths only. Simulations run in lanes, each
 until it needs a state's moves; what all lanes need is asked for at once, and likewise the utilities of their states.
 Until its return is known, a simulation counts as one with the least return seen, so that lanes take different ways.
 """
@@ -24,7 +24,7 @@ from meip.tree import generator, increment, worth
 __all__ = ["Found", "Frontier", "Grove", "PartialRanking", "Widths", "search_in_lanes"]
 
 LANES = 32  # simulations side by side
-BELOW = 1  # moves that are made of a state that a roll-out comes to
+BELOW = 2  # moves that are made of a state that a roll-out comes to; the seed chooses among them
 LARGEST_START = 1 << 12  # nodes that a tree has room for before it grows
 NODES, ITERATIONS = range(2)
 LOW, HIGH, BEST = range(3)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from meip import documents
-from meip.errors import DocumentError, WorldError
+from meip.errors import DocumentError, MeipError, WorldError
 from meip.world import World, adapt, unwrap
 
 __all__ = ["FORMAT", "build_world", "checked_world", "problem_document"]
@@ -41,12 +41,20 @@ def problem_document(world: Any) -> dict[str, Any]:
 
 
 def build_world(factory: Any, parameters: Mapping[str, Any], *, where: str) -> World:
-    """A world from the parameters of a problem document, validated against the fields of its dataclass."""
+    """A world from the parameters of a problem document, validated against the fields of its dataclass.
+
+    A class may have `spelled_out`, which replaces what people write for short by what the fields are.
+    """
     if not (inspect.isclass(factory) and dataclasses.is_dataclass(factory)):
         raise DocumentError(
             f"{where}: $.world: {factory!r} is not a dataclass, so it has no fields to read from a file"
         )
-    return checked_world(documents.validate(factory, dict(parameters), where=where), where)
+    short = getattr(factory, "spelled_out", dict)
+    try:
+        fields = short(parameters)
+    except MeipError as error:
+        raise DocumentError(f"{where}: {error}") from None
+    return checked_world(documents.validate(factory, fields, where=where), where)
 
 
 def checked_world(world: Any, where: str) -> World:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from meip import documents
 from meip.check import check_world
 from meip.demonstrations import Step, read_demonstrations, record, replay
-from meip.errors import DemonstrationError, WorldError
+from meip.errors import DemonstrationError, DocumentError, WorldError
 from meip.problems import problem_document
 from meip.world import encode
 from meip.worlds import load_problem
@@ -233,3 +235,14 @@ def test_samples_stray_as_far_as_the_proposal_says() -> None:
     wild = Proposal().sample(pile([flat]), [1], [0], [2000])
     known = {tuple(row) for row in grid(flat).round(9).tolist()}
     assert all(tuple(row) in known for row in wild.round(9).tolist())
+
+
+def test_a_problem_names_a_template_and_a_garment_is_a_problem_as_it_is(tmp_path: Path) -> None:
+    named = load_problem({"format": "meip.problem/1", "world": "folding", "garment": "hoodie", "horizon": 3})
+    assert named == Folding(garment("hoodie"), 3)
+    documents.write(tmp_path / "shirt.json", SHIRT)
+    assert load_problem(tmp_path / "shirt.json") == Folding(SHIRT)
+    with pytest.raises(DocumentError, match="did you mean 'hoodie'"):
+        load_problem({"format": "meip.problem/1", "world": "folding", "garment": "hodie"})
+    with pytest.raises(DocumentError, match=r"\$.garment.parts"):
+        load_problem({"format": "meip.garment/1", "name": "nothing", "parts": 3})

@@ -5,16 +5,21 @@ from __future__ import annotations
 import io
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from meip import Task, learn
+from meip.concepts.parser import parse_concept
+from meip.errors import MeipError
 from meip.experiments.rites import paper_demonstrations
 from meip.explanation import layers, reduced
 from meip.report.html import explanation_page
 from meip.report.plan_page import plan_page
 from meip.report.text import explanation_text, plan_text, why_text
+from meip.task import Provenance
+from meip.utility import Utility, UtilityTerm
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
 
@@ -103,3 +108,25 @@ def test_the_order_is_drawn_without_what_follows_from_the_rest(committee: Task) 
         ["some(bamboo@2)"],
         ["count(clay@3) = 4"],
     ]
+
+
+def test_a_plan_of_folds_is_drawn_cloth_by_cloth_with_what_each_fold_is(tmp_path: Path) -> None:
+    from meip.report.plan_page import write_plan
+    from meip.worlds.folding.garments import garment
+    from meip.worlds.folding.world import Folding
+
+    world = Folding(garment("tshirt"), 3, candidates=3)
+    term = UtilityTerm(parse_concept("max(extent)"), "real", (0.1, 1.0), (1.0, 0.0))
+    task = Task(world.domain, (Utility((term,)),), 1.0, Provenance("0", 0, "exact", {}, 0, "", 3, False))
+    plan = task.plan(world)
+    page = plan_page(plan, world, "Folds")
+    checked(page)
+    assert [f"<h3>{name}</h3>" in page for name in ("flat", "fold 1", "fold 2", "turned over")] == [True] * 4
+    assert page.count("degrees</p>") == 2
+    ids = re.findall(r'clipPath id="(\w+)"', page)
+    assert len(ids) == len(set(ids)) > 0
+    write_plan(tmp_path / "plan.png", plan, world)
+    write_plan(tmp_path / "plan.svg", plan, world)
+    assert (tmp_path / "plan.png").read_bytes()[:4] == b"\x89PNG"
+    with pytest.raises(MeipError, match="only plans of folds"):
+        write_plan(tmp_path / "ritual.png", plan, Ritual())

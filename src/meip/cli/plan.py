@@ -33,7 +33,7 @@ def plan(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the plan: .json, or .plan for PDDL.")
     ] = None,
     render: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page that shows the plan (.html).")
+        Path | None, typer.Option(metavar="FILE", help="Show the plan: a page (.html); folds also .svg, .png.")
     ] = None,
     seed: Seed = 0,
     world: OwnWorld = None,
@@ -47,11 +47,12 @@ def plan(
       meip plan task.json ritual
       meip plan task.json problem.json --search mcts --time 5 -o plan.json
       meip plan task.json p01.pddl --search gbfs -o p01.plan --render p01.html
+      meip plan folding.json hoodie.json --render folds.png            a garment is a problem, too
 
     Exit code 0: the world's goal is reached, or it has none of its own; 3: not reached, the best plan is written.
     """
     from meip import documents
-    from meip.report.plan_page import plan_page
+    from meip.report.plan_page import write_plan
     from meip.report.text import plan_text
     from meip.task import Task
 
@@ -71,7 +72,7 @@ def plan(
     if output is not None:
         _write(output, found)
     if render is not None:
-        documents.write_text(render, plan_page(found, planned_in, f"{task} in {problem}"))
+        write_plan(render, found, planned_in, f"{task} in {problem}")
     if as_json:
         print_json(documents.dump(found))
     else:

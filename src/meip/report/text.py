@@ -186,7 +186,9 @@ def _verdict(plan: TaskPlan) -> str:
 
 
 def action_text(action: Any) -> str:
-    """An action as words."""
+    """An action as words; numbers with four digits are enough to look at."""
+    if isinstance(action, float):
+        return f"{action:.4g}"
     return " ".join(map(action_text, action)) if isinstance(action, list | tuple) else str(action)
 
 

@@ -28,6 +28,8 @@ BUILT_IN = {
     "pddl": "meip.worlds.pddl:PddlWorld",
     "ritual": "meip.worlds.ritual:Ritual",
 }
+SUBJECTS = {"garment": ("folding", "garment")}
+"""Documents that are a problem as they are: the world, and its field that the document fills."""
 GROUP = "meip.worlds"
 PDDL_READER = "meip.worlds.pddl:read_problem"
 
@@ -46,13 +48,18 @@ def _entry_points() -> tuple[tuple[str, str], ...]:
 def load_problem(source: Mapping[str, Any] | str | Path, *, where: str | None = None, own: str | None = None) -> World:
     """The world that a problem document describes; `source` is the document or the path of its file.
 
-    `own` is code that the user (never the file) names, ``package.module:factory``: the world where the document names
-    one that is not registered.
+    A document of a `SUBJECTS` kind, such as a garment, stands for the problem with everything else by default. `own` is
+    code that the user (never the file) names, ``package.module:factory``: the world where the document names one that
+    is not registered.
     """
     data = source if isinstance(source, Mapping) else documents.read_json(source)
     where = where or ("problem" if isinstance(source, Mapping) else str(source))
     kind, version = kind_of(data, where)
     if (kind, version) != ("problem", "1"):
+        if kind in SUBJECTS and version == "1":
+            world, field = SUBJECTS[kind]
+            content = {key: value for key, value in data.items() if key != "format"}
+            return build_world(_load(BUILT_IN[world], where), {field: content}, where=where)
         raise DocumentError(f'{where}: $.format: expected "meip.problem/1", got "meip.{kind[:40]}/{version[:20]}"')
     name = data.get("world")
     if not isinstance(name, str):

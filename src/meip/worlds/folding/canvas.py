@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +124,7 @@ def to_svg(canvas: Canvas, theme: Theme = LIGHT) -> str:
         return f"var(--meip-{role}, {colours[role]})" if role else "none"
 
     body: list[str] = []
-    clips: list[str] = []
+    clips: dict[str, str] = {}
     for item in canvas.items:
         if isinstance(item, Text):
             weight = ' font-weight="600"' if item.bold else ""
@@ -137,15 +138,17 @@ def to_svg(canvas: Canvas, theme: Theme = LIGHT) -> str:
         else:
             clip = ""
             if item.clip is not None:
-                clip = f' clip-path="url(#c{len(clips)})"'
-                clips.append(f'<clipPath id="c{len(clips)}"><path d="{_path(item.clip, True)}"/></clipPath>')
+                outline = _path(item.clip, True)  # named by the drawing, too: pages hold several
+                name = f"c{crc32(repr((canvas.title, outline)).encode('ascii', 'backslashreplace')):08x}"
+                clip = f' clip-path="url(#{name})"'
+                clips[name] = f'<clipPath id="{name}"><path d="{outline}"/></clipPath>'
             body.append(_shape_svg(item, colour(item.fill), colour(item.stroke), clip))
     title = escape(_printable(canvas.title))
     size = (
         f'width="{_n(canvas.width)}" height="{_n(canvas.height)}" viewBox="0 0 {_n(canvas.width)} {_n(canvas.height)}"'
     )
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(title)}'
-    defs = f"<defs>{''.join(clips)}</defs>\n" if clips else ""
+    defs = f"<defs>{''.join(clips.values())}</defs>\n" if clips else ""
     backdrop = f'<rect width="100%" height="100%" style="fill:{colour("background")}"/>'
     font = 'font-family="system-ui, -apple-system, Segoe UI, Roboto, sans-serif"'
     return f"{head} {font}>\n<title>{title}</title>\n{defs}{backdrop}\n" + "\n".join(body) + "\n</svg>\n"

@@ -23,6 +23,7 @@ __all__ = [
     "Row",
     "cloth_shapes",
     "contact_sheet",
+    "frame_pictures",
     "mask",
     "picture",
     "placement",
@@ -202,21 +203,36 @@ def contact_sheet(rows: Sequence[Row], *, title: str = "", cell: float = 132.0, 
     return canvas
 
 
+def frame_pictures(row: Row, size: float = 280.0) -> list[Canvas]:
+    """The frames of a plan one by one, at one scale."""
+    canvases = []
+    for frame, title in zip(row.frames, [frame.caption for frame in row.frames], strict=True):
+        canvas = Canvas(size, size, title=f"{row.title}, {title}")
+        _draw_frame(canvas, row, frame, 0.0, 0.0, size)
+        canvases.append(canvas)
+    return canvases
+
+
 def _draw_row(canvas: Canvas, row: Row, x: float, y: float, cell: float) -> None:
-    """One plan; the scale is that of its largest state."""
-    room = cell - 20
-    scale = min(placement(frame.cloth, room, room).scale for frame in row.frames)
+    """One plan, each state with its caption."""
     for k, frame in enumerate(row.frames):
         left = x + k * cell
-        box = _box(left + 2, y + 2, cell - 4)
-        canvas.add([Shape(box, fill="panel")])
-        place = _moved(placement(frame.cloth, room, room, scale=scale, view=frame.view), left + 10, y + 10)
-        canvas.add(cloth_shapes(frame.cloth, place, row.logo))
-        if frame.fold is not None:
-            line = place(_within(np.array(frame.fold), frame.cloth))
-            canvas.add([Shape(line, stroke="fold", width=1.6, dash=(5.0, 4.0), closed=False, clip=box)])
+        _draw_frame(canvas, row, frame, left, y, cell)
         caption = fitted(frame.caption, cell - 8, 11)
         canvas.add([Text(left + cell / 2, y + cell + 11, caption, 11, fill="muted", anchor="middle")])
+
+
+def _draw_frame(canvas: Canvas, row: Row, frame: Frame, left: float, top: float, cell: float) -> None:
+    """One state and its next fold; the scale is that of the plan's largest state."""
+    room = cell - 20
+    scale = min(placement(one.cloth, room, room).scale for one in row.frames)
+    box = _box(left + 2, top + 2, cell - 4)
+    canvas.add([Shape(box, fill="panel")])
+    place = _moved(placement(frame.cloth, room, room, scale=scale, view=frame.view), left + 10, top + 10)
+    canvas.add(cloth_shapes(frame.cloth, place, row.logo))
+    if frame.fold is not None:
+        line = place(_within(np.array(frame.fold), frame.cloth))
+        canvas.add([Shape(line, stroke="fold", width=1.6, dash=(5.0, 4.0), closed=False, clip=box)])
 
 
 def _moved(place: Placement, x: float, y: float) -> Placement:

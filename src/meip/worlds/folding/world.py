@@ -40,6 +40,7 @@ class Folding(World):
     kind: ClassVar[str] = "folding"
 
     garment: Garment = field(default_factory=lambda: garment("tshirt"))
+    """In problem documents also the name of a template."""
     horizon: int = 4
     proposal: Proposal = field(default_factory=Proposal)
     candidates: int = 40
@@ -55,6 +56,12 @@ class Folding(World):
             raise WorldError(f"a seed is not negative, got {self.seed}")
         object.__setattr__(self, "_flat", Cloth.flat(self.garment))
         object.__setattr__(self, "_near", OrderedDict())
+
+    @classmethod
+    def spelled_out(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a problem document with a garment's template instead of its name."""
+        named = fields.get("garment")
+        return {**fields, "garment": documents.to_json(garment(named))} if isinstance(named, str) else dict(fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the remembered folds: another process makes the same ones."""

@@ -25,13 +25,11 @@ SOFT, SIGN = 2.0, 0.0  # tanh(2 * difference), or the bare sign
 POOL_CANDIDATES = 6  # folds per state in the trees of MaxEnt-IRL's pools: 216 plans each
 MANY_KNOTS = 9
 BRANCHES = 60  # plans per demonstration that leave it half-way, and as many at random
-CLOSURES = replace(share_grammar(), closure=True)
 TOLD = 4  # messages per committee
 ALONE = 6  # concepts of a utility that has no committee to rely on
-WIDE = {"members": 16, "share": 0.6, "most": 6}  # fewer members that know more
 
 METHODS = ("meip", "meip-sign", "meip-single", "meip-svm", "maxent-irl")
-ABLATIONS = ("knots-9", "level-1", "no-relative", "prefix-branches", "wide-shares", "closures")
+ABLATIONS = ("knots-9", "level-1", "no-relative", "prefix-branches")
 
 
 @dataclass(frozen=True)
@@ -83,8 +81,6 @@ def learn_methods(
         "prefix-branches": lambda: Method(
             "prefix-branches", committee("with whole plans", branches=BRANCHES).utilities
         ),
-        "wide-shares": lambda: Method("wide-shares", committee("with wide shares", **WIDE).utilities),
-        "closures": lambda: Method("closures", committee("with closures", grammar=CLOSURES).utilities),
         "no-relative": lambda: Method("no-relative", committee("nothing relative", relative=False).utilities),
     }
     return [makers[name]() for name in names], reference

@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("domain", "world", "problems", "check", "graph", "demonstrations"),
     ("concepts",),
     ("chains", "decisions", "ordering", "utility"),
-    ("grouping", "ranking", "tree", "expectimax", "plans", "lanes", "search", "guided", "pool"),
+    ("grouping", "ranking", "tree", "expectimax", "likeliest", "plans", "lanes", "search", "guided", "pool"),
     ("training", "likelihood", "ranksvm", "learner", "candidates", "pursuit", "committee", "stepwise", "baselines"),
     ("task", "checkpoint", "planning", "explanation", "regimes", "learning", "intervals", "behaviour", "evaluation"),
     ("worlds", "experiments"),

@@ -22,8 +22,8 @@ from meip.world import encode
 __all__ = ["by_single_steps", "check_domain", "default_horizon", "plan_task", "score_task"]
 
 SAME = 1e-9
-PlanMethod = Literal["auto", "exact", "mcts", "beam", "greedy", "gbfs"]
-PLAN_METHODS = ("auto", "exact", "mcts", "beam", "greedy", "gbfs")
+PlanMethod = Literal["auto", "exact", "mcts", "beam", "greedy", "gbfs", "likeliest"]
+PLAN_METHODS = ("auto", "exact", "mcts", "beam", "greedy", "gbfs", "likeliest")
 
 
 def plan_task(
@@ -39,9 +39,10 @@ def plan_task(
 ) -> TaskPlan:
     """Search for the plan that the task ranks best.
 
-    method      over histories, by their tau: exact, mcts, beam; by the utility of single states, to the world's goal:
-                greedy, gbfs (best-first). auto: greedy and then gbfs for tasks learned stepwise, else exact where all
-                histories can be looked at, else beam, or mcts where chance plays a part
+    method      over histories, by their tau: exact, mcts, beam; by the likelihood of their steps: likeliest; by the
+                utility of single states, to the world's goal: greedy, gbfs (best-first). auto: greedy and then gbfs
+                for tasks learned stepwise, likeliest for those learned by a committee, else exact where all histories
+                can be looked at, else beam, or mcts where chance plays a part
     chance      expectation of tau; posterior (the paper's, hopes for luck); probability of a tau like the
                 demonstrations'
     horizon     states of the plan; by default the world's own, or the longest demonstration where people stopped by
@@ -62,6 +63,7 @@ def plan_task(
         found = _guided(task, graph, ranking, method, length, limits)
     else:
         options = Options(chance=chance, threshold=task.tau_demo)
+        method = "likeliest" if method == "auto" and task.provenance.regime == "committee" else method
         found = search(graph, ranking, method=method, horizon=length, options=options, limits=limits, seed=seed)
     return _document(graph, ranking, found, chance, length, seed)
 

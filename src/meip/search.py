@@ -19,6 +19,7 @@ from meip.errors import BudgetError, LearningError, did_you_mean
 from meip.expectimax import best_history
 from meip.graph import StateGraph
 from meip.lanes import Widths, search_in_lanes
+from meip.likeliest import likeliest_plan
 from meip.plans import history_count
 from meip.tree import Tree
 
@@ -26,9 +27,9 @@ __all__ = ["Chance", "Limits", "Method", "Options", "Ranking", "SearchResult", "
 
 Ranking = Callable[[StateGraph], NDArray[np.float64]]
 Chance = Literal["expectation", "posterior", "probability"]
-Method = Literal["auto", "exact", "mcts", "beam", "greedy"]
+Method = Literal["auto", "exact", "mcts", "beam", "greedy", "likeliest"]
 CHANCE_RULES = {"expectation": 0, "posterior": 1, "probability": 2}
-METHODS = ("auto", "exact", "mcts", "beam", "greedy")
+METHODS = ("auto", "exact", "mcts", "beam", "greedy", "likeliest")
 SOFT_SCALE = 2.0  # mean of tanh(2 * difference): tau with a soft tie-break
 EXACT_HISTORIES = 200_000
 LAZY_WIDENING = (2.0, 0.5)  # where actions are too many to try them all
@@ -118,7 +119,8 @@ def search(
     """Plan from a history (default: the first initial state) to the horizon (default: the world's).
 
     "auto" is exact where the histories can be listed, else (and where a world lists actions as far as it is asked to)
-    beam search, or tree search where chance plays a part.
+    beam search, or tree search where chance plays a part. "likeliest" maximises the likelihood of the steps instead of
+    tau, by a beam: see `meip.likeliest`.
     """
     options, limits = options or Options(), limits or Limits()
     past = [int(graph.initial[0])] if history is None else [int(s) for s in history]
@@ -132,7 +134,8 @@ def search(
         small = small and history_count(graph, past[-1], length - len(past) + 1, budget) <= budget
         method_now = "exact" if small else "beam" if _certain(graph) else "mcts"
     begun = time.monotonic()
-    run = {"exact": _exact, "mcts": _tree_search, "beam": _beam, "greedy": _greedy}[method_now]
+    ways = {"exact": _exact, "mcts": _tree_search, "beam": _beam, "greedy": _greedy, "likeliest": _likeliest}
+    run = ways[method_now]
     found = run(graph, ranking, past, length, options, limits, seed)
     return _replace(found, seconds=time.monotonic() - begun, method=method_now)
 
@@ -311,6 +314,14 @@ def _beam(
     value, _, _, states, actions = max(finished, key=lambda ray: ray[0])
     plan = (tuple(states), tuple(actions))
     return SearchResult(*plan, value, *plan, value, iterations=looked, stopped_by=stopped)
+
+
+def _likeliest(
+    graph: StateGraph, ranking: Ranking, past: list[int], horizon: int, options: Options, limits: Limits, seed: int
+) -> SearchResult:
+    found = likeliest_plan(graph, ranking, past, horizon, options.width, limits.seconds)
+    plan = (found.states, found.actions, found.log_likelihood)
+    return SearchResult(*plan, *plan, iterations=found.looked, stopped_by=found.stopped_by)
 
 
 _Ray = tuple[float, float, float, list[int], list[int]]  # worth, pair sums (soft, sign), states, actions

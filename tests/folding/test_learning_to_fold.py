@@ -101,7 +101,7 @@ def test_a_small_run_gives_tidy_rows_and_contact_sheets(tmp_path: Path) -> None:
     assert title.startswith("default_order")
     assert headings[3:] == list(GARMENTS)
     assert ["meip", "exact", "varied"] in [line[:3] for line in lines]
-    assert {row["search"] for row in rows} == {"exact", "beam", "mcts", "random", "none"}
+    assert {row["search"] for row in rows} == {"exact", "beam", "mcts", "likeliest", "random", "none"}
     assert all(0 <= row["low"] <= row["value"] + 1e-9 and row["value"] <= row["high"] + 1e-9 <= 1.1 for row in judged)
     assert (tmp_path / "folding-hoodie.svg").exists()
     assert (tmp_path / "folding-hoodie.png").exists()

@@ -15,7 +15,7 @@ __all__ = ["NOT_REACHED", "plan"]
 
 NOT_REACHED = 3
 CHANCES = ("expectation", "posterior", "probability")
-METHODS = ("auto", "exact", "mcts", "beam", "greedy", "gbfs")
+METHODS = ("auto", "exact", "mcts", "beam", "greedy", "gbfs", "likeliest")
 
 
 @app.command()

@@ -117,8 +117,10 @@ class Problem:
         return cls(kind, garment, graph, _scripts(garment, graph, seed))
 
     def plan(self, g: Floats, method: Method, scale: float, simulations: int, seed: int) -> tuple[int, ...]:
-        """The best plan by the mean tau of the columns of g: by looking at all plans, by a beam, or by tree search."""
-        options = Options(scale=scale, exploration=EXPLORATION, width=WIDTH, rules=RULES)
+        """The best plan by the mean tau of the columns of g: by looking at all plans, by a beam, or by tree search; or
+        the likeliest by its steps."""
+        width = WIDTH if method == "beam" else Options.width
+        options = Options(scale=scale, exploration=EXPLORATION, width=width, rules=RULES)
         found = search(
             self.graph,
             lambda graph: g,

@@ -29,7 +29,7 @@ __all__ = ["GARMENTS", "PHOTOGRAPHS", "Course", "Folded", "Job", "Learned", "Sca
 
 GARMENTS = ("tshirt", "longsleeve", "sweater", "hoodie", "fresh sweater", "fresh hoodie")
 PHOTOGRAPHS = "photographs"
-SEARCHES: tuple[Literal["mcts", "beam", "exact"], ...] = ("mcts", "beam", "exact")
+SEARCHES: tuple[Literal["mcts", "beam", "exact", "likeliest"], ...] = ("mcts", "beam", "exact", "likeliest")
 SHOWN = 15
 DRAWN = 10  # random plans per problem
 Cell = tuple[str, str, str, str]  # method, garment, search, trained

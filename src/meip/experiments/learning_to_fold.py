@@ -153,9 +153,9 @@ def _write(out: Path, first: Learned, work: list[Job], found: list[Folded]) -> N
         seed = job.learned.course.seed
         for search, (garment, folds, right) in folded.plans.items():
             title = f"{job.kind} {job.number + 1}, seed {seed}, {search}{'' if right else ' (not the default order)'}"
-            if search == "exact" and job.number == 0 and len(plans.setdefault(job.kind, [])) < SHEET_ROWS:
+            if search == "likeliest" and job.number == 0 and len(plans.setdefault(job.kind, [])) < SHEET_ROWS:
                 plans[job.kind].append((title, garment, folds))
-            if not right and search != "beam":
+            if not right and search in ("exact", "likeliest"):
                 failures.append((title, garment, folds))
     for kind, rows in plans.items():
         write_sheet(out / f"folding-{kind.replace(' ', '-')}", f"Planned folds: {kind}", rows)

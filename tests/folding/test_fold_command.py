@@ -7,7 +7,10 @@ import pytest
 from meip import documents
 from meip.cli import main
 from meip.demonstrations import read_demonstrations
+from meip.task import PlanStep, TaskPlan
+from meip.worlds import load_problem
 from meip.worlds.folding.garments import garment
+from meip.worlds.folding.world import Folding
 
 
 def run(*arguments: str) -> int:
@@ -35,3 +38,26 @@ def test_a_garment_document_can_be_demonstrated(tmp_path: Path) -> None:
 def test_an_unknown_template_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("-o", str(tmp_path / "d.jsonl"), "--template", "tshirts") == 2
     assert "did you mean 'tshirt'" in capsys.readouterr().err
+
+
+def test_a_garment_becomes_a_problem_and_its_plan_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    problem, plan, picture = tmp_path / "hoodie.json", tmp_path / "plan.json", tmp_path / "plan.svg"
+    with pytest.raises(SystemExit) as ended:
+        main(["fold", "problem", "hoodie", "-o", str(problem), "--candidates", "5", "--folds", "2"])
+    assert not ended.value.code
+    world = load_problem(problem)
+    assert isinstance(world, Folding)
+    assert (world.garment, world.horizon, world.candidates) == (garment("hoodie"), 3, 5)
+    action = world.actions(world.initial()[0][1])[0]
+    step = PlanStep(list(action), "", 0.0, 1.0)
+    documents.write(
+        plan,
+        TaskPlan("", (step,), 1.0, 1.0, None, "beam", "expectation", 3, "finished", 0, documents.read_json(problem)),
+    )
+    with pytest.raises(SystemExit) as ended:
+        main(["fold", "render", str(plan), "-o", str(picture)])
+    assert not ended.value.code
+    assert "fold 1" in picture.read_text()
+    with pytest.raises(SystemExit):
+        main(["fold", "problem", "hodie", "-o", str(problem)])
+    assert "did you mean 'hoodie'" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from meip.cli.app import app
 from meip.errors import MeipError
 from meip.worlds.folding.cli import fold_app
 
-__all__ = ["demonstrate"]
+__all__ = ["demonstrate", "write_problem"]
 
 app.add_typer(fold_app, name="fold")
 
@@ -55,3 +56,38 @@ def demonstrate(
     for one in shown:
         append_demonstration(output, one)
     typer.echo(f"{output}: {len(shown)} scripted demonstrations added")
+
+
+@fold_app.command("problem")
+def write_problem(
+    garment: Annotated[str, typer.Argument(help="A template's name, or a garment document (.json).")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The problem document (.json).")],
+    folds: Annotated[int, typer.Option(min=1, help="How often it may be folded.")] = 3,
+    candidates: Annotated[int, typer.Option(min=1, help="Folds that are considered in each state.")] = 40,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Which of them.")] = 0,
+) -> None:
+    """Write a garment as a problem to plan in.
+
+    \b
+    Examples:
+      meip fold problem hoodie -o hoodie.json
+      meip plan folding.json hoodie.json -o plan.json
+    """
+    from meip import documents
+    from meip.errors import did_you_mean
+    from meip.files import write_text
+    from meip.worlds import problem_document
+    from meip.worlds.folding.garments import TEMPLATES, garment as template
+    from meip.worlds.folding.world import Folding
+
+    if Path(garment).suffix == ".json":
+        chosen = documents.read(garment, "garment")
+    elif garment in TEMPLATES:
+        chosen = template(garment)
+    else:
+        raise MeipError(
+            f"{garment}: neither a template ({did_you_mean(garment, TEMPLATES)}) nor a garment document (.json)"
+        )
+    found = problem_document(Folding(chosen, folds + 1, candidates=candidates, seed=seed))
+    write_text(output, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+    typer.echo(f"{output}: fold {chosen.name} up to {folds} times")

@@ -10,6 +10,7 @@ from typing import cast
 from meip import documents
 from meip.demonstrations import Demonstration, read_demonstrations, replay
 from meip.errors import DocumentError, WorldError
+from meip.task import TaskPlan
 from meip.worlds.folding.canvas import Canvas
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fold_format import read_fold
@@ -56,7 +57,7 @@ def garment_sheet(garments: Sequence[Garment], *, title: str = "", columns: int 
 
 
 def rows_of_file(path: str | Path) -> list[Row]:
-    """What a file holds, as rows: a garment, a parse graph, a .fold file, or demonstrations of folding."""
+    """What a file holds, as rows: a garment, a parse graph, a .fold file, demonstrations or a plan of folding."""
     suffix = Path(path).suffix.lower()
     if suffix == ".fold":
         subject = read_fold(path)
@@ -74,7 +75,11 @@ def rows_of_file(path: str | Path) -> list[Row]:
         return [_flat(to_garment(found))]
     if isinstance(found, Demonstration):
         return [demonstration_row(found, where=str(path))]
-    raise DocumentError(f"{path}: expected a garment, a parse graph, a .fold file or demonstrations of folding")
+    if isinstance(found, TaskPlan):
+        return [demonstration_row(found.demonstration(), where=str(path))]
+    raise DocumentError(
+        f"{path}: expected a garment, a parse graph, a .fold file, or demonstrations or plans of folding"
+    )
 
 
 def _flat(garment: Garment) -> Row:

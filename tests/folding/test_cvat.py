@@ -47,7 +47,8 @@ def test_a_labelled_shirt_becomes_an_upright_body_and_two_sleeves_however_it_lie
     result = import_cvat(write, outline=kind)
     assert not result.rejected
     (shirt,) = result.garments
-    assert shirt.name == "one"
+    assert shirt.name == "shirt 1"
+    assert result.images == ("a/one.png",)
     assert [part.name for part in shirt.parts] == ["body", "sleeve_left", "sleeve_right"]
     body, left, right = (part.polygon for part in shirt.parts)
     assert left[:, 0].max() <= 0 <= right[:, 0].min()
@@ -74,6 +75,21 @@ def test_where_the_labelled_seam_leaves_the_outline_its_ends_move_as_little_as_n
     sleeve = shirt.part("sleeve_right")
     assert Polygon(sleeve.points).is_valid
     assert Polygon(outline(shirt)).area == pytest.approx(shirt.area)
+
+
+def test_a_sleeve_that_lies_on_the_body_is_left_out_and_the_shirt_kept(write: Path) -> None:
+    inside = POINTS | {"sleeve_left_top": (160.0, 200.0), "sleeve_left_bottom": (160.0, 260.0)}
+    write.write_text(xml(inside, []), encoding="utf-8")
+    result = import_cvat(write)
+    assert not result.rejected
+    (shirt,) = result.garments
+    assert [part.name for part in shirt.parts] == ["body", "sleeve_right"]
+    assert [part.tags.count("seam") for part in shirt.parts] == [1, 1]
+    assert all(Polygon(part.points).is_valid for part in shirt.parts)
+    both = inside | {"sleeve_right_top": (240.0, 200.0), "sleeve_right_bottom": (240.0, 260.0)}
+    write.write_text(xml(both, []), encoding="utf-8")
+    (rejected,) = import_cvat(write).rejected
+    assert "lies on or under the body" in rejected.reason
 
 
 def without(name: str) -> dict[str, tuple[float, float]]:
@@ -152,7 +168,8 @@ def real_shirts() -> Path:
 def test_the_photographed_shirts_import_and_the_rest_have_reasons() -> None:
     result = import_cvat(real_shirts())
     assert len(result.garments) + len(result.rejected) == 210
-    assert len(result.garments) >= 200
+    assert len(result.garments) == len(result.images) >= 206
+    assert sum("crosses itself" in item.reason for item in result.rejected) == 2
     assert all(item.reason for item in result.rejected)
     assert sum("is missing" in item.reason for item in result.rejected) == 2
     for shirt in result.garments:

@@ -191,10 +191,14 @@ def import_shirts(
         raise MeipError(f"{xml}: no image gave a garment; the first: {result.rejected[0].reason}")
     if as_json:
         reasons = [vars(item) for item in result.rejected]
-        typer.echo(json.dumps({"garments": [g.name for g in result.garments], "rejected": reasons}, indent=2))
+        taken = [{"name": g.name, "image": image} for g, image in zip(result.garments, result.images, strict=True)]
+        typer.echo(json.dumps({"garments": taken, "rejected": reasons}, indent=2))
     else:
         for item in result.rejected:
             typer.echo(f"{xml}:{item.line}: {item.name}: left out: {item.reason}")
+        for one, image in zip(result.garments, result.images, strict=True):
+            if len(one.parts) < 3:
+                typer.echo(f"{one.name} ({image}): without the sleeve that lies on the body")
         typer.echo(f"{len(result.garments)} garments, {len(result.rejected)} left out")
     _keep(list(result.garments), output, picture)
 

@@ -2,13 +2,15 @@
 
 An image of the XML file holds one polygon (the mask) and named points (neck, shoulder, sleeve, armpit, waist; left
 and right). The outline is the ring of keypoints, or on request the mask's own, wrinkles and all. It is cut from
-shoulder to armpit into a body and two sleeves, turned upright and scaled. What cannot be used is left out with the
-reason. The XML is read with document types refused, so entities cannot expand.
+shoulder to armpit into a body and two sleeves, turned upright and scaled. A sleeve that was photographed lying on the
+body is no part of the outline: the shirt is then taken without it. What cannot be used is left out with the reason.
+The XML is read with document types refused, so entities cannot expand.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.parsers import expat
 
@@ -57,10 +59,11 @@ class Rejection:
 
 @dataclass(frozen=True)
 class CvatImport:
-    """The garments of a file, and the images that were left out."""
+    """The garments of a file, the images they came from, and the images that were left out."""
 
     garments: tuple[Garment, ...]
     rejected: tuple[Rejection, ...]
+    images: tuple[str, ...]
 
 
 def import_cvat(path: str | Path, *, outline: str = "keypoints", tolerance: float = 0.008) -> CvatImport:
@@ -70,13 +73,15 @@ def import_cvat(path: str | Path, *, outline: str = "keypoints", tolerance: floa
     """
     if outline not in OUTLINES:
         raise WorldError(f"no outline is called {outline!r}; {did_you_mean(outline, OUTLINES)}")
-    garments, rejected = [], []
-    for image in read_cvat(path):
+    garments, rejected, images = [], [], []
+    for number, image in enumerate(read_cvat(path), start=1):
         try:
-            garments.append(garment_of_image(image, outline=outline, tolerance=tolerance))
+            found = garment_of_image(image, outline=outline, tolerance=tolerance)
+            garments.append(replace(found, name=f"shirt {number}"))  # a camera's file names say nothing to people
+            images.append(image.name)
         except WorldError as error:
             rejected.append(Rejection(image.name, image.line, str(error)))
-    return CvatImport(tuple(garments), tuple(rejected))
+    return CvatImport(tuple(garments), tuple(rejected), tuple(images))
 
 
 def read_cvat(path: str | Path) -> list[LabelledImage]:
@@ -145,7 +150,7 @@ class _Reader:
 
 
 def garment_of_image(image: LabelledImage, *, outline: str = "keypoints", tolerance: float = 0.008) -> Garment:
-    """Body and two sleeves from an outline and its keypoints, upright, or `WorldError` with the reason."""
+    """Body and sleeves from an outline and its keypoints, upright, or `WorldError` with the reason."""
     mask = _outline(image) if image.polygons or outline == "mask" else None
     optional = _OPTIONAL if outline == "mask" else frozenset()
     missing = [name for name in _ROUND if name not in image.points and name not in optional]
@@ -157,10 +162,17 @@ def garment_of_image(image: LabelledImage, *, outline: str = "keypoints", tolera
     else:
         polygon, at = _ring(marks)
     polygon = _upright(polygon, at)
-    for side in ("left", "right"):
-        polygon, at = _with_seam(polygon, at, side)
+    sleeves = ["left", "right"]
+    for side in tuple(sleeves):
+        try:
+            polygon, at = _with_seam(polygon, at, side)
+        except WorldError:
+            if outline == "mask" or len(sleeves) == 1:
+                raise
+            polygon, at = _without_sleeve(polygon, at, side)
+            sleeves.remove(side)
     size = float(np.linalg.norm(np.ptp(polygon, axis=0)))
-    return _cut(image.name, polygon, at, tolerance * size if outline == "mask" else 0.0)
+    return _cut(image.name, polygon, at, sleeves, tolerance * size if outline == "mask" else 0.0)
 
 
 def _ring(marks: dict[str, Floats]) -> tuple[Floats, dict[str, int]]:
@@ -237,6 +249,17 @@ def _with_seam(polygon: Floats, at: dict[str, int], side: str) -> tuple[Floats, 
     )
 
 
+def _without_sleeve(polygon: Floats, at: dict[str, int], side: str) -> tuple[Floats, dict[str, int]]:
+    """The outline without a sleeve that lies on the body: straight from the armpit to the shoulder."""
+    gone = {f"sleeve_{side}_top", f"sleeve_{side}_bottom"}
+    dropped = {at[name] for name in gone}
+    kept = [i for i in range(len(polygon)) if i not in dropped]
+    rest = polygon[kept]
+    if first_crossing(rest) is not None or signed_area(rest) <= 0:
+        raise WorldError(f"the {side} sleeve lies on the body, and the outline without it crosses itself")
+    return rest, {name: kept.index(i) for name, i in at.items() if name not in gone}
+
+
 def _ordered(polygon: Floats, at: dict[str, int]) -> tuple[Floats, dict[str, int]]:
     """The outline turned over where the keypoints run clockwise (the shirt lies on its front)."""
     n = len(polygon)
@@ -267,7 +290,7 @@ def _upright(polygon: Floats, at: dict[str, int]) -> Floats:
     return turned
 
 
-def _cut(name: str, polygon: Floats, at: dict[str, int], tolerance: float) -> Garment:
+def _cut(name: str, polygon: Floats, at: dict[str, int], sleeves: Sequence[str], tolerance: float) -> Garment:
     """Body and sleeves: chains of the outline between keypoints, straightened, and the seams between them."""
 
     def chain(start: str, *stops: str) -> Floats:
@@ -288,19 +311,21 @@ def _cut(name: str, polygon: Floats, at: dict[str, int], tolerance: float) -> Ga
     right_shoulder, collar = chain("shoulder_right", "neck_right"), chain("neck_right", "neck_left")
     left_shoulder = chain("neck_left", "shoulder_left")
     left = chain("armpit_left", "waist_left", "waist_right")
+    edge_left, edge_right = ("seam" if side in sleeves else "outline" for side in ("left", "right"))
     pieces = [
-        (right, "outline"), (polygon[[at["armpit_right"]]], "seam"), (right_shoulder, "outline"), (collar, "neck"),
-        (left_shoulder, "outline"), (polygon[[at["shoulder_left"]]], "seam"), (left, "outline"),
+        (right, "outline"), (polygon[[at["armpit_right"]]], edge_right), (right_shoulder, "outline"), (collar, "neck"),
+        (left_shoulder, "outline"), (polygon[[at["shoulder_left"]]], edge_left), (left, "outline"),
     ]  # fmt: skip
     body = Part(
         "body",
         pairs(np.concatenate([points for points, _ in pieces])),
         tuple(tag for points, tag in pieces for _ in range(len(points))),
     )
-    sleeves = (
-        sleeve("left", "shoulder", "top", "bottom", "armpit"),
-        sleeve("right", "armpit", "bottom", "top", "shoulder"),
-    )
-    if abs(body.area + sum(part.area for part in sleeves) - signed_area(polygon)) > 0.05 * body.area:
+    ways = {
+        "left": ("shoulder", "top", "bottom", "armpit"),
+        "right": ("armpit", "bottom", "top", "shoulder"),
+    }
+    others = [sleeve(side, *ways[side]) for side in sleeves]
+    if abs(body.area + sum(part.area for part in others) - signed_area(polygon)) > 0.05 * body.area:
         raise WorldError("body and sleeves overlap: the shirt is crumpled")
-    return Garment(Path(name).stem or name, (body, *sleeves), template="cvat")
+    return Garment(Path(name).stem or name, (body, *others), template="cvat")

@@ -116,3 +116,13 @@ def test_grid_search_chooses_by_held_out_demonstrations() -> None:
 def test_unknown_parameters_are_named() -> None:
     with pytest.raises(LearningError, match="no parameter 'kapa'; did you mean 'kappa'"):
         Pursuit().set_params(kapa=1)
+
+
+def test_steps_and_branches_are_options_of_the_exact_regime_too() -> None:
+    plain = learn(paper_demonstrations("free"))
+    mixed = learn(paper_demonstrations("free"), steps=1.0, branches=20)
+    assert mixed.provenance.options["steps"] == 1.0
+    assert {str(c) for c in mixed.concepts} >= {"all(torch@1)"}
+    assert mixed.members != plain.members
+    with pytest.raises(LearningError, match="not negative"):
+        learn(paper_demonstrations("free"), branches=-1)

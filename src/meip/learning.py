@@ -65,8 +65,10 @@ class LearnOptions:
     relative: bool = True
     """Committee regime: also every simple concept relative to its value in the initial state."""
     branches: int = 0
-    """Committee regime: also compare whole plans, with as many that leave each demonstration half-way and as many at
-    random. 0: steps only."""
+    """Whole plans per demonstration that leave it half-way, in pools that cannot hold all plans. In the committee
+    regime whole plans are compared only where there are some: these, and as many at random."""
+    steps: float = 0.0
+    """Exact regime: weight of the likelihood of each step among its alternatives, beside that of whole plans."""
     chance_failures: ChanceFailures = "non-modal"
     committee: int | None = None
     """Members. The first is fitted to everything, the others to random shares of the concepts and demonstrations.
@@ -85,6 +87,8 @@ class LearnOptions:
         for name in ("concept_share", "demonstration_share"):
             if getattr(self, name) is not None and not 0 < getattr(self, name) <= 1:
                 raise LearningError(f"{name} must be above 0 and at most 1, got {getattr(self, name)}")
+        if self.branches < 0 or self.steps < 0:
+            raise LearningError(f"branches and steps are not negative, got {self.branches} and {self.steps}")
         if not 0 <= self.tolerance < 1:
             raise LearningError(f"tolerance is a share of the demonstrations below 1, got {self.tolerance}")
 
@@ -281,6 +285,8 @@ def _fit(member: _Member, tell: Progress) -> tuple[Utility, tuple[Decision, ...]
         order=options.order,
         max_concepts=cast(int, options.max_concepts),
         share=cast(float, options.concept_share) if member.number else 1.0,
+        steps=options.steps,
+        branches=options.branches,
         chance_failures=options.chance_failures,
         seed=member.seed,
     )

@@ -60,6 +60,7 @@ class Pursuit(Estimator):
     avoid             look also for what the demonstrations keep away from; None: where chance plays a part
     surprise          go to deeper concepts while a larger share of random plans is as good as the demonstrations
     screen            candidates per round that are fitted in full; the others are judged by the gradient of J
+    steps, branches   weight of the likelihood of single steps; plans per demonstration that leave it, in sampled pools
     share             share of the concepts that are considered at all, drawn with the seed (for committees)
     """
 
@@ -81,6 +82,7 @@ class Pursuit(Estimator):
         hinge: float = 2.0,
         strength: float = 1.0,
         steps: float = 0.0,
+        branches: int = 0,
         chance_failures: ChanceFailures = "non-modal",
         pool: PoolOptions | None = None,
         seed: int = 0,
@@ -100,6 +102,7 @@ class Pursuit(Estimator):
         self.hinge = hinge
         self.strength = strength
         self.steps = steps
+        self.branches = branches
         self.chance_failures = chance_failures
         self.pool = pool
         self.seed = seed
@@ -141,7 +144,9 @@ class Pursuit(Estimator):
 
     def _options(self) -> StudyOptions:
         likelihood = LikelihoodOptions(alpha=self.alpha, hinge=self.hinge, strength=self.strength, steps=self.steps)
-        return StudyOptions(self.objective, likelihood, self.pool or PoolOptions(), seed=self.seed)
+        return StudyOptions(
+            self.objective, likelihood, self.pool or PoolOptions(), branches=self.branches, seed=self.seed
+        )
 
 
 class _Hunt:

@@ -57,7 +57,7 @@ def learn(
     ] = True,
     branches: Annotated[
         int,
-        typer.Option(min=0, metavar="N", help="committee: also compare with N plans that leave each demonstration."),
+        typer.Option(min=0, metavar="N", help="Compare with N plans that leave each demonstration half-way, too."),
     ] = 0,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes for the members of a committee; -1: one per core.")] = 1,
     backend: Annotated[str, typer.Option(help="Where they run: loky (this machine), ray, dask.")] = "loky",

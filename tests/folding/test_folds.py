@@ -10,7 +10,7 @@ from shapely.geometry import Polygon
 from meip.errors import WorldError
 from meip.worlds.folding.cloth import Cloth
 from meip.worlds.folding.folds import Fold, fold, fold_many, pile
-from meip.worlds.folding.garments import TEMPLATES, random_garment
+from meip.worlds.folding.garments import TEMPLATES, garment, random_garment
 from meip.worlds.folding.kernel import FOLDED
 
 # MEIP_FOLDS=30000 and MEIP_ORACLE_FOLDS=2000 are the numbers of the issue; the defaults keep the suite short.
@@ -113,3 +113,16 @@ def assert_same_layers(found: Cloth, expected: list[oracle.Piece], action: Fold)
         free.remove(match)
         order.append((expected[match].side, expected[match].source))
     assert order == [(piece.side, piece.source) for piece in expected], action
+
+
+def test_cloths_taken_from_a_pile_are_those_it_holds_and_know_their_keys() -> None:
+    flat = Cloth.flat(garment("hoodie"))
+    codes, after = fold_many(flat, [(0.0, 35.0, 300.0, 0.0), (500.0, 0.0, 1.0, 0.0), (1.0, 30.0, 300.0, 1.5)])
+    taken = list(after.take([0, 2]))
+    for k, cloth in zip((0, 2), taken, strict=True):
+        assert codes[k] == FOLDED
+        assert cloth == after[k]
+        assert (
+            cloth.key
+            == Cloth(*(getattr(cloth, n) for n in ("start", "xy", "tag", "label", "maps", "parts", "scale"))).key
+        )

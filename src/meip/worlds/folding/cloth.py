@@ -21,6 +21,7 @@ __all__ = [
     "CREASE",
     "NECK",
     "OUTLINE",
+    "ROUNDING",
     "SEAM",
     "TAGS",
     "Cloth",
@@ -216,8 +217,13 @@ class Cloth:
     def key(self) -> bytes:
         """The content, rounded: equal for equal states."""
         if self._key is None:
-            xy = np.round(self.xy * (1.0 / (ROUNDING * self.scale))).astype(np.int64)
-            self._key = b"".join(a.tobytes() for a in (self.start, xy, self.tag, self.label))
+            return self.know_key(np.round(self.xy * (1.0 / (ROUNDING * self.scale))).astype(np.int64))
+        return self._key
+
+    def know_key(self, rounded: NDArray[np.int64]) -> bytes:
+        """Make the key from the rounded vertices [V, 2]."""
+        parts = self.start.tobytes(), rounded.tobytes(), self.tag.tobytes(), self.label.tobytes()
+        self._key = b"".join(parts)
         return self._key
 
     def __eq__(self, other: object) -> bool:

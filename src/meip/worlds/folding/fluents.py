@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.domain import Domain, EntityClass, FactBlock, function, predicate
-from meip.kernels import kernel
+from meip.kernels import bare_kernel, kernel
 from meip.worlds.folding.folds import Pile
 from meip.worlds.folding.silhouette import outlines
 
@@ -56,7 +56,7 @@ DOMAIN = Domain(
 )
 
 
-@kernel
+@bare_kernel
 def _strictly_inside(xy: Any, low: int, high: int, x: float, y: float, margin: float) -> bool:
     """Is the point inside the polygon xy[low:high], further than `margin` from its edges?"""
     inside = False
@@ -75,7 +75,7 @@ def _strictly_inside(xy: Any, low: int, high: int, x: float, y: float, margin: f
     return inside
 
 
-@kernel
+@bare_kernel
 def _box(xy: Any, low: int, high: int) -> tuple[float, float, float, float]:
     x0 = y0 = np.inf
     x1 = y1 = -np.inf
@@ -84,7 +84,7 @@ def _box(xy: Any, low: int, high: int) -> tuple[float, float, float, float]:
     return x0, y0, x1, y1
 
 
-@kernel
+@bare_kernel
 def _crossing(xy: Any, a0: int, a1: int, b0: int, b1: int, margin: float) -> bool:
     """Do an edge of one polygon and an edge of another properly cross?"""
     for i in range(a0, a1):
@@ -106,7 +106,7 @@ def _crossing(xy: Any, a0: int, a1: int, b0: int, b1: int, margin: float) -> boo
     return False
 
 
-@kernel
+@bare_kernel
 def _reaches_into(xy: Any, a0: int, a1: int, b0: int, b1: int, nudge: float) -> bool:
     """Is a point just inside the middle of an edge of one polygon inside the other? (Decides coincident polygons.)"""
     for i in range(a0, a1):
@@ -160,7 +160,7 @@ def _polygons(start: Any, xy: Any, scale: float, area: Any, inside: Any, above: 
             above[p * layers + q], above[q * layers + p] = overlap, False
 
 
-@kernel
+@bare_kernel
 def _edges(loops: Any, points: Any, scale: float, edges: Any, length: Any, parallel: Any, perpendicular: Any) -> float:
     """Tables of one outline: edges [E, 6] (ends, direction), length [E], pairs [E * E], flat. Returns its area."""
     n, twice = 0, 0.0
@@ -185,7 +185,7 @@ def _edges(loops: Any, points: Any, scale: float, edges: Any, length: Any, paral
     return 0.5 * twice
 
 
-@kernel
+@bare_kernel
 def _corner_angles(loops: Any, edges: Any, corner: Any) -> None:
     """The angle of the cloth at the start of each edge of the outline, in degrees."""
     base = loops[0]
@@ -198,7 +198,7 @@ def _corner_angles(loops: Any, edges: Any, corner: Any) -> None:
             corner[i] = 180.0 - np.degrees(np.arctan2(cross, dot))
 
 
-@kernel
+@bare_kernel
 def _vertices(xy: Any, low: int, high: int, scale: float, edges: Any, n: int, corner: Any, angle: Any, on: Any) -> None:
     """Tables of the vertices of one cloth: angle [V], on [V * E] flat."""
     near = (ON_EDGE * scale) ** 2

@@ -7,7 +7,7 @@ summed area goes to the back, in reverse order. Nothing is ever unfolded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, nan
 from typing import Any
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from meip.errors import WorldError
 from meip.kernels import kernel
-from meip.worlds.folding.cloth import Cloth
+from meip.worlds.folding.cloth import ROUNDING, Cloth
 from meip.worlds.folding.kernel import ENDS_INSIDE, FOLDED, MISSES, TEARS, UNSTABLE, cut, workspace
 from meip.worlds.folding.spread import smaller_side, spread_sides, turn_over
 
@@ -53,6 +53,19 @@ class Pile:
             self.start[a : b + 1] - v, self.xy[v:w], self.tag[v:w], self.label[a:b], self.maps[a:b],
             self.parts[i], float(self.scale[i]),
         )  # fmt: skip
+
+    def take(self, rows: Sequence[int]) -> Iterator[Cloth]:
+        """These cloths one by one, with their keys made together."""
+        first, start = self.first.tolist(), self.start.tolist()
+        unit = np.repeat(1.0 / (ROUNDING * self.scale), np.diff(self.start[self.first]))
+        rounded = np.round(self.xy * unit[:, None]).astype(np.int64)
+        for i in rows:
+            a, b = first[i], first[i + 1]
+            v, w = start[a], start[b]
+            own, tag, label = self.start[a : b + 1] - v, self.tag[v:w], self.label[a:b]
+            cloth = Cloth(own, self.xy[v:w], tag, label, self.maps[a:b], self.parts[i], float(self.scale[i]))
+            cloth.know_key(rounded[v:w])
+            yield cloth
 
 
 def pile(cloths: Sequence[Cloth]) -> Pile:

@@ -191,8 +191,11 @@ def find_folds(proposal: Proposal, lists: Sequence[Proposed], counts: Sequence[i
         actions = proposal.sample(source, [one.seed for one, _ in wanted], [one.tried for one, _ in wanted], rows)
         which = np.repeat(np.arange(len(wanted)), rows)
         codes, after = fold_many(source, actions, which, longer=LONGER)
-        for k, action in zip(np.flatnonzero(codes == FOLDED).tolist(), actions[codes == FOLDED].tolist(), strict=True):
-            wanted[which[k]][0].folds.setdefault(after[k], tuple(action))
+        legal = np.flatnonzero(codes == FOLDED).tolist()
+        owners = [wanted[c][0] for c in which[legal].tolist()]
+        for one, action, cloth in zip(owners, actions[legal].tolist(), after.take(legal), strict=True):
+            if len(one.folds) < most:
+                one.folds.setdefault(cloth, tuple(action))
         for one, n in wanted:
             one.tried += n
 

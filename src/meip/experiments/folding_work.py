@@ -29,7 +29,8 @@ __all__ = ["GARMENTS", "PHOTOGRAPHS", "Course", "Folded", "Job", "Learned", "Sca
 
 GARMENTS = ("tshirt", "longsleeve", "sweater", "hoodie", "fresh sweater", "fresh hoodie")
 PHOTOGRAPHS = "photographs"
-SEARCHES: tuple[Literal["mcts", "beam", "exact", "likeliest"], ...] = ("mcts", "beam", "exact", "likeliest")
+Search = Literal["mcts", "beam", "exact", "likeliest"]
+SEARCHES: tuple[Search, ...] = ("mcts", "beam", "exact", "likeliest")
 SHOWN = 15
 DRAWN = 10  # random plans per problem
 Cell = tuple[str, str, str, str]  # method, garment, search, trained
@@ -50,6 +51,7 @@ class Scale:
     """Problems per garment and seed for ablations; 0: only the methods that need no lesson of their own."""
     setting: Setting = field(default_factory=Setting)
     kinds: tuple[str, ...] = GARMENTS
+    searches: tuple[Search, ...] = SEARCHES
 
     @classmethod
     def quick(cls) -> Scale:
@@ -174,7 +176,7 @@ def _plan(found: Folded, job: Job, problem: Problem, method: Method, g: Any) -> 
         best = problem.best_by_visits(g[:, 0])
         found.note((method.name, problem.kind, "exact", trained), problem.judge(best))
         return
-    for search in SEARCHES:
+    for search in size.searches:
         best = problem.plan(g, search, method.scale, size.simulations, job.seed)
         verdict = problem.judge(best)
         found.note((method.name, problem.kind, search, trained), verdict)

@@ -92,7 +92,7 @@ def _keep(garments: list[Any], folder: Path | None, picture: Path | None) -> Non
             name = _file_name(one.name)
             used[name] = used.get(name, 0) + 1
             documents.write(folder / (f"{name}.json" if used[name] == 1 else f"{name}-{used[name]}.json"), one)
-        typer.echo(f"{len(garments)} garments written to {folder}")
+        typer.echo(f"{len(garments)} garment{'s' if len(garments) != 1 else ''} written to {folder}")
     if picture is not None:
         from meip.worlds.folding.canvas import write_canvas
         from meip.worlds.folding.sheets import garment_sheet

@@ -10,7 +10,6 @@ from typing import cast
 from meip import documents
 from meip.demonstrations import Demonstration, read_demonstrations, replay
 from meip.errors import DocumentError, WorldError
-from meip.task import TaskPlan
 from meip.worlds.folding.canvas import Canvas
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fold_format import read_fold
@@ -75,7 +74,7 @@ def rows_of_file(path: str | Path) -> list[Row]:
         return [_flat(to_garment(found))]
     if isinstance(found, Demonstration):
         return [demonstration_row(found, where=str(path))]
-    if isinstance(found, TaskPlan):
+    if callable(getattr(found, "demonstration", None)):  # a plan; worlds do not know tasks
         return [demonstration_row(found.demonstration(), where=str(path))]
     raise DocumentError(
         f"{path}: expected a garment, a parse graph, a .fold file, or demonstrations or plans of folding"

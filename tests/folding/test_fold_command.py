@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,8 +12,11 @@ from meip.cli import main
 from meip.demonstrations import read_demonstrations
 from meip.task import PlanStep, TaskPlan
 from meip.worlds import load_problem
+from meip.worlds.folding.cloth import Cloth
 from meip.worlds.folding.garments import garment
 from meip.worlds.folding.world import Folding
+
+SRC = Path(__file__).parents[2] / "src"
 
 
 def run(*arguments: str) -> int:
@@ -61,3 +67,15 @@ def test_a_garment_becomes_a_problem_and_its_plan_a_picture(tmp_path: Path, caps
     with pytest.raises(SystemExit):
         main(["fold", "problem", "hodie", "-o", str(problem)])
     assert "did you mean 'hoodie'" in capsys.readouterr().err
+
+
+def test_plans_are_known_to_the_command_by_itself(tmp_path: Path) -> None:
+    """In a process of its own: here the tests have imported everything."""
+    action = Folding(garment("tshirt")).actions(Cloth.flat(garment("tshirt")))[0]
+    problem = {"format": "meip.problem/1", "world": "folding", "garment": "tshirt"}
+    step = PlanStep(list(action), "", 0.0, 1.0)
+    plan = TaskPlan("", (step,), 1.0, 1.0, None, "beam", "expectation", 2, "finished", 0, problem)
+    documents.write(tmp_path / "plan.json", plan)
+    command = [sys.executable, "-m", "meip", "fold", "render", "plan.json", "-o", "plan.svg"]
+    subprocess.run(command, check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(SRC)})
+    assert "fold 1" in (tmp_path / "plan.svg").read_text()

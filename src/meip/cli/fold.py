@@ -17,6 +17,11 @@ __all__ = ["demonstrate", "write_problem"]
 app.add_typer(fold_app, name="fold")
 
 
+@fold_app.callback(help=fold_app.info.help)
+def _known_documents() -> None:
+    import meip.task  # noqa: F401  (registers plans, which can be drawn as well)
+
+
 @fold_app.command()
 def demonstrate(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="JSON Lines file to append to.")],

@@ -224,3 +224,12 @@ def test_any_single_shape_parses_or_is_refused_in_words() -> None:
         assert to_garment(graph).area == pytest.approx(65.0**2)
         parsed += 1
     assert parsed > 40
+
+
+def test_a_straight_top_has_sleeves_but_no_neck() -> None:
+    image = np.full((400, 440, 3), 255, np.uint8)
+    shirt = [[60, 100], [360, 100], [360, 160], [300, 160], [300, 350], [120, 350], [120, 160], [60, 160]]
+    cv2.fillPoly(image, [np.array(shirt)], (180, 60, 40))
+    graph = parse_array(image)
+    assert [polygon.name for polygon in graph.polygons] == PARTS["tshirt"]
+    assert {edge.tag for edge in graph.edges} == {"outline", "seam"}

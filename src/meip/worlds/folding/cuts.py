@@ -18,6 +18,8 @@ __all__ = ["Split", "split_outline", "symmetry_axes"]
 
 ARMPIT = -35.0
 """An armpit or the foot of a hood turns at least this much; an elbow or a wrinkle does not."""
+FLAT = 1.0
+"""Degrees that an outline may turn where it is straight."""
 
 
 @dataclass(frozen=True)
@@ -210,15 +212,16 @@ def _neckline(polygon: Floats) -> frozenset[int]:
     top = int(max(tops, key=lambda place: float(point_at(polygon, place)[1])))
     first, last = top, (top + 1) % n
     for _ in range(n):
-        if turn[first] > 0:
+        if turn[first] > FLAT:
             break
         first = (first - 1) % n
     for _ in range(n):
-        if turn[last] > 0:
+        if turn[last] > FLAT:
             break
         last = (last + 1) % n
-    count = (last - first) % n
-    return frozenset((first + k) % n for k in range(count)) if count > 1 else frozenset()
+    edges = [(first + k) % n for k in range((last - first) % n)]
+    notched = any(turn[i] < -FLAT for i in edges[1:])  # a straight top has no neck
+    return frozenset(edges) if notched else frozenset()
 
 
 def _rings(polygon: Floats, cuts: dict[str, tuple[int, int]]) -> dict[str, list[int]]:

@@ -28,7 +28,7 @@ from meip.worlds.folding.proposal import Proposal, Proposed, find_folds, learn_p
 
 __all__ = ["Folding", "proposal_from"]
 
-REMEMBERED = 4096  # states whose folds are kept at hand, those used last
+REMEMBERED = 2048  # states whose folds are kept at hand, those used last
 ALTERNATIVES = 60  # folds that stand beside each demonstrated one, when learning ..
 WILD = 0.4  # .. and the share of them that are from the uniform grid
 

@@ -218,7 +218,7 @@ def _committee(
     wider, proposal = with_alternatives(episodes, options.seed)
 
     def told(info: dict[str, Any]) -> None:
-        tell(info if info["stage"] == "alternatives" else {**info, "done": info["member"]})
+        tell({**info, "done": info["member"]} if info["member"] else {"stage": info["stage"]})
 
     found = learn_committee(wider, settings, told, jobs=jobs, backend=backend, checkpoint=store)
     evidence = {key: value for key, value in found.evidence.items() if key not in ("seconds", "demonstrations")}

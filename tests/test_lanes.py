@@ -80,6 +80,8 @@ def test_the_actions_of_the_plan_lead_from_state_to_state() -> None:
     assert [graph.states[s] for s in found.states] == [word[:i] for i in range(len(word) + 1)]
     assert sum(found.root_visits) == found.iterations == 100
     assert len(found.root_actions) == len(found.root_values) == len(found.root_visits)
+    assert max(found.root_values) == pytest.approx(found.value)  # a move is worth the best plan through it
+    assert found.root_actions[int(np.argmax(found.root_values))] == found.actions[0]
 
 
 def test_only_what_simulations_visit_is_made_and_looked_at() -> None:

@@ -3,6 +3,7 @@
 A world with `first_moves` lists its actions as far as it is asked to. So a node has as many children as progressive
 widening opens, a roll-out makes two, and the ranking sees the states of the paths only. Simulations run in lanes, each
 until it needs a state's moves; what all lanes need is asked for at once, and likewise the utilities of their states.
+Nothing is left to chance, so a move is worth the best plan through it that was seen (better plans than with means).
 Until its return is known, a simulation counts as one with the least return seen, so that lanes take different ways.
 """
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from meip.graph import StateGraph
 from meip.kernels import kernel, uniform
-from meip.tree import generator, increment, worth
+from meip.tree import generator, increment, max_backup, worth
 
 __all__ = ["Found", "Frontier", "Grove", "PartialRanking", "Widths", "search_in_lanes"]
 
@@ -53,7 +54,7 @@ class Grove(NamedTuple):
     node_visits: NDArray[np.int64]  # [N] with those whose return is not known yet
     edge_visits: NDArray[np.int64]  # [N, C] likewise
     edge_known: NDArray[np.int64]  # [N, C] those whose return is known
-    edge_value: NDArray[np.float64]  # [N, C] sum of returns
+    edge_value: NDArray[np.float64]  # [N, C] the best return, times the number of those that are known
     edge_node: NDArray[np.int64]  # [N, C] -1: not tried
     path_state: NDArray[np.int64]  # [B, H]
     path_move: NDArray[np.int64]  # [B, H] place of the move in the list of its state
@@ -272,8 +273,10 @@ def _back_up(g: Any, grove: Any, running: int, past: int, settings: Any) -> int:
         gain = worth(soft, sign, grove.length[b], rule, settings[4], settings[5], horizon)
         for d in range(grove.depth[b]):
             move = moves[past + d]
+            grove.edge_value[nodes[d], move] = max_backup(
+                grove.edge_value[nodes[d], move], grove.edge_known[nodes[d], move], gain
+            )
             grove.edge_known[nodes[d], move] += 1
-            grove.edge_value[nodes[d], move] += gain
         grove.numbers[LOW], grove.numbers[HIGH] = min(grove.numbers[LOW], gain), max(grove.numbers[HIGH], gain)
         if gain > grove.numbers[BEST]:
             grove.numbers[BEST] = gain

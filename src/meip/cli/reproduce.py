@@ -171,23 +171,31 @@ def _metric_table(rows: Rows) -> Any:
 
 
 def _show_folding(rows: Rows) -> None:
-    """One table per metric: garments side by side, a line per method and search."""
+    """One table per metric: garments side by side, a line per method and search, with the interval below."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     from meip.experiments.folding_report import summary
 
     for title, headings, lines in summary(rows):
-        table = Table(title=title, title_justify="left")
-        for heading in headings:
-            table.add_column(heading)
-        for line in lines:
-            table.add_row(*line)
+        typer.echo(f"folding: {title}")
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        for heading in ("method, search", *headings[3:]):
+            table.add_column(SHORT.get(heading, heading.replace(" ", "\n")), no_wrap=True)
+        for method, search, trained, *cells in lines:
+            learned = f"\nfrom {trained}" if trained != "varied" else ""
+            table.add_row(f"{method}\n{search}{learned}", *cells)
         console().print(table)
     for note in NOTES["folding"]:
         typer.echo(note)
 
 
-SHORT = {"horizon": "h", "demonstrations": "demos"}  # headings that leave room for the numbers
+SHORT = {
+    "horizon": "h",
+    "demonstrations": "demos",
+    "longsleeve": "long-\nsleeve",
+    "photographs": "photo-\ngraphs",
+}  # headings that leave room for the numbers
 FIXED = ("experiment", "method", "metric", "value", "low", "high", "n", "paper")
 NOTES = {
     "probability-shift": (

@@ -97,10 +97,16 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[tuple[str, list[str], list[l
         garments = list(dict.fromkeys(row["garment"] for row in chosen))
         cells: dict[tuple[str, str, str], dict[str, str]] = {}
         for row in chosen:
-            text = f"{row['value']:.2f} ({row['low']:.2f}-{row['high']:.2f})"
+            text = f"{_short(row['value'])}\n{_short(row['low'])}-{_short(row['high'])}"
             cells.setdefault((row["method"], row["search"], row["trained"]), {})[row["garment"]] = text
         lines = [[*key, *(cell.get(one, "") for one in garments)] for key, cell in cells.items()]
         counts = sorted({row["n"] for row in chosen})
         title = f"{metric}, with 95 % intervals, n = {' or '.join(map(str, counts))}"
         tables.append((title, ["method", "search", "learned on", *garments], lines))
     return tables
+
+
+def _short(value: float) -> str:
+    """Two places, and no zero before the point: tables have to fit a terminal."""
+    text = f"{value:.2f}".removeprefix("0")
+    return text if text.startswith((".", "-")) else f"{value:.1f}"

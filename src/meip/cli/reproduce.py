@@ -183,7 +183,7 @@ def _show_folding(rows: Rows) -> None:
         for heading in ("method, search", *headings[3:]):
             table.add_column(SHORT.get(heading, heading.replace(" ", "\n")), no_wrap=True)
         for method, search, trained, *cells in lines:
-            learned = f"\nfrom {trained}" if trained != "varied" else ""
+            learned = f"\non {trained}" if trained != "varied" else ""
             table.add_row(f"{method}\n{search}{learned}", *cells)
         console().print(table)
     for note in NOTES["folding"]:

@@ -88,6 +88,8 @@ def test_maxent_irl_learns_on_the_same_concepts() -> None:
 def test_the_committee_is_a_task_that_can_be_kept_and_read(tmp_path: Path) -> None:
     write_learned(tmp_path, lesson(), learned())
     assert Task.load(tmp_path / "folding-task.json") == committee_task(lesson(), learned())
+    kept = Task.load(tmp_path / "folding-task.json")
+    assert kept.plan(Folding(garment("longsleeve"), candidates=4)).method == "likeliest"
     assert "in English" in (tmp_path / "folding-concepts.md").read_text()
 
 

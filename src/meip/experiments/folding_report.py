@@ -28,7 +28,7 @@ def committee_task(lesson: Lesson, committee: Committee, seed: int = 0) -> Task:
     provenance = Provenance(
         __version__,
         seed,
-        "stepwise",
+        "committee",
         {"members": len(committee.utilities)},
         len(given),
         documents.content_hash(given),
@@ -38,7 +38,7 @@ def committee_task(lesson: Lesson, committee: Committee, seed: int = 0) -> Task:
         evidence,
     )
     tau = float(np.mean(committee.evidence["tau"]))
-    return Task(DOMAIN, committee.utilities, tau, provenance)
+    return Task(DOMAIN, committee.utilities, tau, provenance, proposal=documents.dump(lesson.proposal))
 
 
 def write_learned(out: Path, lesson: Lesson, committee: Committee) -> None:

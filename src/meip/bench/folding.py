@@ -132,8 +132,8 @@ def _tree(committee: Committee, world: Folding, simulations: int) -> list[dict[s
     _, exact = _timed(lambda: search(graph, lambda _: g, method="exact"))
     limits, options = Limits(iterations=simulations), Options(exploration=EXPLORATION, widening=WIDENING)
     _, tree = _timed(lambda: search(graph, lambda _: g, method="mcts", options=options, limits=limits))
-    total = folds + columns + exact
     split = {"folding": folds, "outlines and fluents": facts, "concepts": max(columns - facts, 0.0), "search": exact}
+    total = sum(split.values())
     return [
         _row("frozen tree", "seconds", total, states=len(graph), concepts=len(concepts)),
         _row("frozen tree", "states/s", len(graph) / total),

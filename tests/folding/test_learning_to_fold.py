@@ -105,6 +105,9 @@ def test_a_small_run_gives_tidy_rows_and_contact_sheets(tmp_path: Path) -> None:
     assert ["meip", "exact", "varied"] in [line[:3] for line in lines]
     assert {row["search"] for row in rows} == {"exact", "beam", "mcts", "likeliest", "random", "none"}
     assert all(0 <= row["low"] <= row["value"] + 1e-9 and row["value"] <= row["high"] + 1e-9 <= 1.1 for row in judged)
+    searched = {(row["method"], row["search"]) for row in judged}
+    assert ("meip", "likeliest") in searched
+    assert ("meip-sign", "likeliest") not in searched  # it would be the same row again
     assert (tmp_path / "folding-hoodie.svg").exists()
     assert (tmp_path / "folding-hoodie.png").exists()
 

@@ -21,7 +21,7 @@ MODULES = sorted(
 # The data flow of the design: a module may import from its own layer and from lower ones.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "files", "documents", "results", "parallel", "kernels", "estimator"),
-    ("domain", "world", "problems", "check", "graph", "demonstrations"),
+    ("domain", "world", "problems", "check", "graph", "demonstrations", "weariness"),
     ("concepts",),
     ("chains", "decisions", "ordering", "utility"),
     ("grouping", "ranking", "tree", "expectimax", "likeliest", "plans", "lanes", "search", "guided", "pool"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from meip.graph import StateGraph
 from meip.search import Ranking
+from meip.weariness import Weariness, without_loops
 
 __all__ = ["GuidedPlan", "best_first", "walk"]
 
@@ -35,29 +37,45 @@ class GuidedPlan:
 def walk(
     graph: StateGraph, ranking: Ranking, horizon: int, seconds: float | None = None, start: int | None = None
 ) -> GuidedPlan:
-    """Always by the action that is best on average, to its likeliest outcome that was not visited yet."""
+    """Always by the action that is best on average, to its likeliest outcome that was not visited yet.
+
+    Values met before wear out, so that the walk leaves a plateau; where all was visited it goes back, and the plan is
+    without such loops.
+    """
     stop = None if seconds is None else time.monotonic() + seconds
     states, actions = [int(graph.initial[0]) if start is None else start], list[int]()
-    visited = set(states)
+    visited = Counter(states)
+    weariness = Weariness()
     while not graph.world.reached(graph.states[states[-1]]):
         reason = "horizon" if len(states) >= horizon else _late(stop)
-        move = None if reason else _best_move(graph, ranking, states[-1], visited)
+        move = None if reason else _best_move(graph, ranking, states[-1], visited, weariness)
         if move is None:
-            return GuidedPlan(tuple(states), tuple(actions), reason or "dead end")
+            return _looped(states, actions, reason or "dead end")
         actions.append(move[0])
         states.append(move[1])
-        visited.add(move[1])
-    return GuidedPlan(tuple(states), tuple(actions), "goal")
+        visited[move[1]] += 1
+    return _looped(states, actions, "goal")
 
 
-def _best_move(graph: StateGraph, ranking: Ranking, state: int, visited: set[int]) -> tuple[int, int] | None:
+def _looped(states: list[int], actions: list[int], reason: str) -> GuidedPlan:
+    """The plan of a walk, without its loops."""
+    kept = without_loops(states)
+    return GuidedPlan(tuple(states[i] for i in kept), tuple(actions[i - 1] for i in kept[1:]), reason)
+
+
+def _best_move(
+    graph: StateGraph, ranking: Ranking, state: int, visited: Counter[int], weariness: Weariness
+) -> tuple[int, int] | None:
     numbers = graph.action_numbers(state)
     outcomes = [graph.outcomes(n) for n in numbers]
     g = _mean(graph, ranking)
-    means = [round(sum(p * float(g[s]) for p, s in choices), ROUND) for choices in outcomes]
-    for a in sorted(range(len(numbers)), key=lambda i: -means[i]):
-        fresh = [(p, s) for p, s in outcomes[a] if s not in visited]
+    means = np.array([sum(p * float(g[s]) for p, s in choices) for choices in outcomes])
+    order = np.argsort(-weariness.worn(means), kind="stable").tolist()
+    tries = [(a, [(p, s) for p, s in outcomes[a] if s not in visited]) for a in order]
+    tries += [(a, outcomes[a]) for a in sorted(order, key=lambda k: visited[outcomes[k][0][1]])[:1]]  # or back
+    for a, fresh in tries:
         if fresh:
+            weariness.went(means[a])
             return numbers[a], max(fresh, key=lambda outcome: outcome[0])[1]
     return None
 

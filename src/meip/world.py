@@ -10,7 +10,7 @@ as many as there can be. Tree search then makes only the states that it visits, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 from meip.domain import Domain, FactBlock, Facts, stack_facts
@@ -64,6 +64,19 @@ class World(Protocol):
         """Is the goal reached here? None for worlds without a goal of their own."""
         return None
 
+    def onward(self, state: State) -> Sequence[State]:
+        """Where another step would have led from a state with which the episode ended because its goal was reached.
+
+        Stopping there was a choice, too; by default nothing is known of it.
+        """
+        return ()
+
+    def together(self, other: Any) -> tuple[Any, Callable[[Action], Action], Callable[[Action], Action]] | None:
+        """This problem and another one side by side as one larger problem, and what the actions of each are called in
+        it; None (the default) where there is no such thing.
+        """
+        return None
+
     def decode_action(self, value: Any) -> Action | None:
         """The action that `encode` wrote as this JSON value; None (the default): look among `actions`.
 
@@ -103,7 +116,8 @@ def encode(value: Any) -> Any:
 def adapt(world: Any) -> World:
     """A world with all optional members: itself where it has them, else wrapped with the defaults of `World`."""
     optional = (
-        "static_facts", "facts_batch", "reached", "decode_action", "learn_proposal", "with_proposal", "describe"
+        "static_facts", "facts_batch", "reached", "onward", "together", "decode_action", "learn_proposal",
+        "with_proposal", "describe",
     )  # fmt: skip
     if all(hasattr(world, name) for name in optional):
         return cast(World, world)

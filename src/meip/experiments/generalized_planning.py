@@ -181,7 +181,7 @@ def _try(
         from meip.experiments import wl_features
 
         if wl_features.available():
-            methods["wl"] = wl_features.learn(lesson.episodes)
+            methods["wl"] = wl_features.learn(lesson.episodes, reading=learned.evidence["reading"])
         else:
             progress("WL features are left out: wlplan is not installed (pip install wlplan)")
     for size, world in lesson.others:

@@ -27,12 +27,15 @@ def available() -> bool:
     return find_spec("wlplan") is not None
 
 
-def learn(episodes: Sequence[Episode], iterations: int = ITERATIONS) -> Callable[[PddlWorld], Score]:
-    """A score of packed states for any problem of the domain, from demonstrations."""
+def learn(
+    episodes: Sequence[Episode], iterations: int = ITERATIONS, reading: str = "shown"
+) -> Callable[[PddlWorld], Score]:
+    """A score of packed states for any problem of the domain, from demonstrations (read as in `Steps`)."""
     from wlplan.data import DomainDataset, ProblemDataset
     from wlplan.feature_generator import init_feature_generator
 
     steps = Steps(episodes)
+    demonstrations = steps.readings[reading]
     first: PddlWorld = episodes[0].world
     domain, predicates = _domain(first)
     generator = init_feature_generator("wl", domain, iterations=iterations)
@@ -45,7 +48,7 @@ def learn(episodes: Sequence[Episode], iterations: int = ITERATIONS) -> Callable
     data = DomainDataset(domain=domain, data=sets)
     generator.collect(data)
     values = np.array(generator.embed(data), dtype=np.float64)
-    w = fit(build_problem(values, steps.demonstrations, also=False), np.full(values.shape[1], STRENGTH))
+    w = fit(build_problem(values, demonstrations, also=False), np.full(values.shape[1], STRENGTH))
 
     def score_of(world: PddlWorld) -> Score:
         problem = _problem(world, domain, predicates)

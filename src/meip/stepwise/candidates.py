@@ -33,6 +33,7 @@ __all__ = ["Candidates", "find_candidates", "price"]
 
 Floats = NDArray[np.float64]
 AGREEMENT = 1.1  # what is taken off for each
+STEEP = 1.5  # a concept twice as long has to be worth more than twice as much
 TWINS = 8  # indistinguishable terms that are remembered for each
 
 
@@ -124,7 +125,7 @@ def _cheapest(found: Candidates, domain: Domain) -> Candidates:
 
 
 def price(concept: Concept, domain: Domain) -> float:
-    """Primitive occurrences, but a predicate compared with its own goal copy is one idea, and the better bet.
+    """Primitive occurrences to a power; a predicate compared with its own goal copy is one idea, and the better bet.
 
     Small problems often cannot tell "images taken" from "images taken that were asked for"; larger ones can.
     """
@@ -132,7 +133,7 @@ def price(concept: Concept, domain: Domain) -> float:
         isinstance(node, Conjunction | Agreement) and _with_own_goal(node.left, node.right, domain)
         for node in walk(concept)
     )
-    return concept.complexity - AGREEMENT * agreements
+    return float((concept.complexity - AGREEMENT * agreements) ** STEEP)
 
 
 def _with_own_goal(left: Term, right: Term, domain: Domain) -> bool:

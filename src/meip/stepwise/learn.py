@@ -19,7 +19,8 @@ from meip.concepts.check import kind
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
 from meip.errors import LearningError
-from meip.stepwise.candidates import Candidates, find_candidates
+from meip.graph import StateGraph
+from meip.stepwise.candidates import find_candidates
 from meip.stepwise.objective import Problem, build_problem, fit, log_likelihood
 from meip.stepwise.score import UtilityScore, greedy_walk
 from meip.stepwise.steps import ALTERNATIVES, Demonstrated, Steps
@@ -38,10 +39,18 @@ class StepwiseOptions:
     """The constants of the recipe; the same for every domain."""
 
     grammar: Grammar = field(default_factory=lambda: Grammar.planning(deeper_below=300))
-    strengths: tuple[float, ...] = (0.01, 0.005, 0.002)
+    strengths: tuple[float, ...] = (0.01, 0.004)
     """Prices per primitive of a concept, to choose from."""
     margin: float = 0.5
-    members: int = 10
+    members: int = 32
+    tried: int = 8
+    """Members of a committee that is tried on held-out problems."""
+    pairs: int = 4
+    """Pairs of training problems that are joined to larger ones, where the world knows how to; see `combined`."""
+    only_needed: bool | None = None
+    """In a world with a goal, leave out steps that it does not need; None: if what is left is easier to predict."""
+    starts: int = 3
+    """Random states of a held-out problem that are walked from as well."""
     share: float = 0.5
     """Of the candidate concepts, for each member of the committee."""
     alternatives: int = ALTERNATIVES
@@ -60,8 +69,10 @@ class StepwiseOptions:
 
 
 MODELS = ("single", "single-reordered", "committee")
-MEMBER_PRICE = 3.0  # members average out, so each may be simpler than a model that stands alone
-LONGER = 1.25  # a committee generalises better than a single model unless its walks are longer than this
+MEMBER_PRICE = 1.5  # members average out, so each may be simpler than a model that stands alone
+LONGER = 1.25  # a committee generalises better than a single model unless its walks are longer than this,
+SURPRISE = 0.25  # how much less likely the order shown may be, per step, where it does not matter
+ENOUGH = 0.8  # or it solves less than this share of what a single model solves
 
 
 @dataclass(frozen=True)
@@ -96,23 +107,27 @@ def learn_stepwise(
 
 def stepwise(episodes: Sequence[Episode], options: StepwiseOptions) -> Iterator[tuple[Stage, dict[str, Any]]]:
     """The stages as they happen: (what is carried on, what is only for looking at)."""
-    steps = Steps(episodes, seed=options.seed, alternatives=options.alternatives)
-    choices = sum(len(d.choices) for d in steps.demonstrations)
-    yield Stage("steps"), {"stage": "steps", "steps": choices, "states": steps.states}
-    candidates = find_candidates(steps.denotation(), steps.problem_of, options.grammar)
-    levels = [{"level": i.level, "concepts": i.concepts, "stopped": i.stopped} for i in candidates.levels]
-    yield Stage("candidates"), {"stage": "candidates", "concepts": len(candidates.concepts), "levels": levels}
-    study = _Study(steps, candidates, options)
+    study = _Study(Steps(episodes, options.seed, options.alternatives, options.only_needed), options)
+    yield Stage("candidates"), {"stage": "candidates", **study.material()}
+    reading = study.survey()
+    yield Stage("reading"), {"stage": "reading", **reading}
+    if options.pairs and not reading["order"]["matters"]:
+        only = reading["reading"] == "needed"
+        larger = Steps(episodes, options.seed, options.alternatives, only, options.pairs)
+        if larger.joined:
+            study = _Study(larger, options)
+            yield Stage("joined"), {"stage": "joined", **study.material()}
+    study.begin(reading)
     tried: list[Trial] = []
     for trial in study.trials():
         tried.append(trial)
         yield Stage("held-out"), {"stage": "held-out", **trial.as_evidence()}
     winner = _winner(tried)
-    utilities = study.fit_model(winner.model, steps.demonstrations, winner.strength)
+    utilities = study.fit_model(winner.model, study.demonstrations, winner.strength)
     evidence = {
         "regime": "stepwise",
-        "concepts": len(candidates.concepts),
-        "levels": levels,
+        **reading,
+        **study.material(),
         "trials": [trial.as_evidence() for trial in tried],
         "model": winner.model,
         "strength": winner.strength,
@@ -141,49 +156,126 @@ class Trial:
 
 
 def _winner(tried: Sequence[Trial]) -> Trial:
-    """Most held-out problems solved; among those the committee unless its walks are longer, then the model under which
-    held-out steps are likeliest. Where no problem has a goal to reach: the likeliest held-out steps.
+    """The committee that solves most held-out problems, unless a single model solves many more or walks much shorter.
+
+    Small problems tell little about large ones, and members that differ average out what they have by chance. Where no
+    problem has a goal to reach: the model under which held-out steps are likeliest.
     """
-    most = max(trial.solved for trial in tried)
-    best = [trial for trial in tried if trial.solved == most]
-    shortest = min(trial.length for trial in best)
-    for trial in best:
-        if trial.of and trial.model == "committee" and trial.length <= LONGER * shortest:
-            return trial
-    return max(best, key=lambda t: (t.likelihood, t.strength))
+    if not any(trial.of for trial in tried):
+        return max(tried, key=lambda t: (t.likelihood, t.strength))
+    best = {
+        committee: max(
+            (t for t in tried if (t.model == "committee") == committee),
+            key=lambda t: (t.solved, t.strength),
+            default=None,
+        )
+        for committee in (True, False)
+    }
+    together, alone = best[True], best[False]
+    if together is None or alone is None:
+        return together or alone or tried[0]
+    much_better = together.solved < ENOUGH * alone.solved or together.length > LONGER * alone.length
+    return alone if much_better else together
 
 
 def _folds(demonstrations: Sequence[Demonstrated]) -> list[tuple[list[Demonstrated], list[Demonstrated]]]:
     """(to fit, to try): each problem held out once, and the longer half held out from the shorter one."""
-    problems = sorted({d.problem for d in demonstrations})
+    shown = [d for d in demonstrations if len(d.parts) == 1]
+    problems = sorted({d.problem for d in shown})
     if len(problems) < 2:
         return []
-    longest = {p: max(d.steps for d in demonstrations if d.problem == p) for p in problems}
+    longest = {p: max(d.steps for d in shown if d.problem == p) for p in problems}
     by_length = sorted(problems, key=lambda p: (longest[p], p))
     held = [{p} for p in problems]
     if len(problems) > 3:
         held.append(set(by_length[(len(problems) + 1) // 2 :]))
-    return [
-        ([d for d in demonstrations if d.problem not in out], [d for d in demonstrations if d.problem in out])
-        for out in held
-    ]
+    return [([d for d in demonstrations if not d.parts & out], [d for d in shown if d.problem in out]) for out in held]
+
+
+def _starts(graph: StateGraph, number: int, steps: int, rng: np.random.Generator) -> list[int]:
+    """The initial state, and others that some random steps lead to: more walks to judge a model by."""
+    found = [int(graph.initial[0])]
+    for _ in range(number):
+        state = found[0]
+        for _ in range(int(rng.integers(1, max(steps, 1) + 1))):
+            following = graph.successors(state) if graph.action_numbers(state) else []
+            if not following:
+                break
+            state = following[int(rng.integers(len(following)))]
+        found.append(state)
+    return found
 
 
 class _Study:
     """Fits models to some of the demonstrations, and tries them on the others."""
 
-    def __init__(self, steps: Steps, candidates: Candidates, options: StepwiseOptions) -> None:
-        self.steps, self.candidates, self.options = steps, candidates, options
-        self.folds = _folds(steps.demonstrations)
+    def __init__(self, steps: Steps, options: StepwiseOptions) -> None:
+        self.steps, self.options = steps, options
+        self.candidates = find_candidates(steps.denotation(), steps.problem_of, options.grammar)
+        self.demonstrations: list[Demonstrated] = []
+        self.folds: list[tuple[list[Demonstrated], list[Demonstrated]]] = []
+        self.starts: dict[int, list[int]] = {}
+        self.in_order = False
+
+    def material(self) -> dict[str, Any]:
+        """What there is to learn from, and the concepts to choose from."""
+        some = next(iter(self.steps.readings.values()))
+        return {
+            "steps": sum(len(d.choices) for d in some),
+            "states": self.steps.states,
+            "joined": self.steps.joined,
+            "concepts": len(self.candidates.concepts),
+            "levels": [
+                {"level": i.level, "concepts": i.concepts, "stopped": i.stopped} for i in self.candidates.levels
+            ],
+        }
+
+    def survey(self) -> dict[str, Any]:
+        """How to read the demonstrations: under which reading are held-out steps easier to foresee?
+
+        Steps that the goal does not need are accidents where they come as a surprise, and a habit where they do not.
+        """
+        found = {name: self._predicted(shown, reordered=False) for name, shown in self.steps.readings.items()}
+        reading = max(found, key=lambda name: (found[name], name == "needed"))
+        order = self._order(self.steps.readings[reading], found[reading])
+        left_out = self.steps.left_out if reading == "needed" else 0
+        return {"reading": reading, "readings": found, "left_out": left_out, "order": order}
+
+    def begin(self, reading: dict[str, Any]) -> None:
+        """Take the demonstrations by a reading that a survey found."""
+        self.demonstrations = self.steps.readings[reading["reading"]]
+        self.in_order = reading["order"]["matters"]
+        self.folds = _folds(self.demonstrations)
+        rng = np.random.default_rng([self.options.seed, 23])
+        self.starts = {
+            d.problem: _starts(d.graph, self.options.starts, d.steps, rng)
+            for d in self.demonstrations
+            if len(d.parts) == 1
+        }
+
+    def _order(self, demonstrations: Sequence[Demonstrated], likelihood: float) -> dict[str, Any]:
+        """Does the order shown matter? It does if it is hard to foresee once other orders count as right as well."""
+        if not any(c.also for d in demonstrations for c in d.choices):
+            return {"matters": False}
+        reordered = self._predicted(demonstrations, reordered=True)
+        return {"shown": likelihood, "reordered": reordered, "matters": reordered < likelihood - SURPRISE}
+
+    def _predicted(self, demonstrations: Sequence[Demonstrated], reordered: bool) -> float:
+        """The mean log-likelihood of the steps shown in held-out problems, by a single model of the others."""
+        folds = _folds(demonstrations)
+        total = 0.0
+        for train, test in folds:
+            score = UtilityScore(self.steps.domain, [self._single(train, reordered, max(self.options.strengths))])
+            total += self._likelihood(score, test)
+        return total / (len(folds) or 1)
 
     def trials(self) -> Iterator[Trial]:
-        """Every model with falling prices, until all held-out problems are solved or a lower price helps no more."""
-        models: tuple[str, ...] = MODELS if self.options.choice == "auto" else (self.options.choice,)
-        if self.options.choice == "auto" and not any(c.also for d in self.steps.demonstrations for c in d.choices):
-            models = ("single", "committee")  # nothing can be reordered
+        """Each model with falling prices, until all held-out problems are solved or a lower price helps no more."""
+        models: tuple[str, ...] = ("single",) if self.in_order else ("single", "committee")
+        models = models if self.options.choice == "auto" else (self.options.choice,)
         strengths = sorted(self.options.strengths, reverse=True)
         if not self.folds:
-            yield Trial(models[-1], strengths[len(strengths) // 2])
+            yield Trial(models[-1], strengths[0])
             return
         for name in models:
             before = -1
@@ -199,16 +291,17 @@ class _Study:
         lengths: list[float] = []
         solved, likelihood = 0, 0.0
         for train, test in self.folds:
-            utilities = self.fit_model(name, train, strength)
+            utilities = self.fit_model(name, train, strength, self.options.tried)
             score = UtilityScore(self.steps.domain, utilities)
             likelihood += self._likelihood(score, test) / len(self.folds)
             for shown in {d.problem: d for d in test}.values():
                 if shown.graph.world.reached(shown.graph.states[0]) is None:
                     continue
                 limit = self.options.patience * shown.steps + 10
-                walk = greedy_walk(shown.graph, score, limit)
-                solved += walk.solved
-                lengths.append((walk.steps if walk.solved else limit) / max(shown.steps, 1))
+                for start in self.starts[shown.problem]:
+                    walk = greedy_walk(shown.graph, score, limit, start)
+                    solved += walk.solved
+                    lengths.append((walk.steps if walk.solved else limit) / max(shown.steps, 1))
         mean = float(np.mean(lengths)) if lengths else 0.0
         return Trial(name, strength, solved, len(lengths), mean, likelihood)
 
@@ -217,11 +310,16 @@ class _Study:
         g = score(self.steps.blocks)[:, None]
         return log_likelihood(build_problem(g, demonstrations, also=False), np.ones(1))
 
-    def fit_model(self, name: str, demonstrations: Sequence[Demonstrated], strength: float) -> list[Utility]:
+    def fit_model(
+        self, name: str, demonstrations: Sequence[Demonstrated], strength: float, members: int | None = None
+    ) -> list[Utility]:
         """The utilities of a model by name."""
         if name != "committee":
             return [self._single(demonstrations, name == "single-reordered", strength)]
-        return [self._member(m, demonstrations, strength) for m in range(self.options.members)]
+        return [
+            self._member(m, demonstrations, strength)
+            for m in range(self.options.members if members is None else members)
+        ]
 
     def _single(self, demonstrations: Sequence[Demonstrated], also: bool, strength: float) -> Utility:
         problem = build_problem(self.candidates.values, demonstrations, also)

@@ -53,7 +53,7 @@ def build_problem(values: Floats, demonstrations: Sequence[Demonstrated], also: 
             table = _mean_outcomes(values, choice.outcomes) - values[choice.state]
             good = np.zeros(len(table), np.bool_)
             good[choice.shown] = True
-            if also:
+            if also or choice.free:
                 good[choice.also] = True
             code, representatives = group_rows(table)
             merged = np.zeros(len(representatives), np.bool_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from meip.concepts.program import Program
 from meip.domain import Domain, FactBlock
 from meip.graph import StateGraph
 from meip.utility import PLAIN, Utility
+from meip.weariness import Weariness
 
 __all__ = ["UtilityScore", "Walk", "greedy_walk"]
 
@@ -62,33 +64,41 @@ class Walk:
     steps: int
 
 
-def greedy_walk(graph: StateGraph, score: UtilityScore, limit: int) -> Walk:
+def greedy_walk(graph: StateGraph, score: UtilityScore, limit: int, start: int | None = None) -> Walk:
     """Always to the best successor not visited yet, until the goal, a dead end, or the limit of steps.
+
+    Values met before wear out, as when planning.
 
     Where chance has a say: by the action that is best on average, to its likeliest outcome.
     """
-    state = int(graph.initial[0])
-    visited = {state}
+    state = int(graph.initial[0]) if start is None else start
+    visited = Counter([state])
+    weariness = Weariness()
     for step in range(limit + 1):
         if graph.world.reached(graph.states[state]):
             return Walk(True, step)
-        following = _best(graph, state, score, visited)
+        following = _best(graph, state, score, visited, weariness)
         if following is None:
             return Walk(False, step)
-        visited.add(following)
+        visited[following] += 1
         state = following
     return Walk(False, limit)
 
 
-def _best(graph: StateGraph, state: int, score: UtilityScore, visited: set[int]) -> int | None:
+def _best(
+    graph: StateGraph, state: int, score: UtilityScore, visited: Counter[int], weariness: Weariness
+) -> int | None:
     actions = [graph.outcomes(a) for a in graph.action_numbers(state)]
     successors = list(dict.fromkeys(s for outcomes in actions for _, s in outcomes))
     if not successors:
         return None
     value = dict(zip(successors, score(graph.facts(successors)).tolist(), strict=True))
-    means = [round(sum(p * value[s] for p, s in outcomes), 9) for outcomes in actions]
-    for a in sorted(range(len(actions)), key=lambda i: -means[i]):
-        fresh = [(p, s) for p, s in actions[a] if s not in visited]
+    means = np.array([sum(p * value[s] for p, s in outcomes) for outcomes in actions])
+    order = np.argsort(-weariness.worn(means), kind="stable").tolist()
+    tries = [(a, [(p, s) for p, s in actions[a] if s not in visited]) for a in order]
+    tries += [(a, actions[a]) for a in sorted(order, key=lambda k: visited[actions[k][0][1]])[:1]]  # or back
+    for a, fresh in tries:
         if fresh:
-            return max(fresh, key=lambda outcome: outcome[0])[1]
+            weariness.went(means[a])
+            return int(max(fresh, key=lambda outcome: outcome[0])[1])
     return None

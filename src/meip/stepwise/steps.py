@@ -18,6 +18,8 @@ from meip.demonstrations import Plan, replay
 from meip.domain import Domain, FactBlock
 from meip.errors import LearningError
 from meip.graph import StateGraph
+from meip.stepwise.combined import combine
+from meip.stepwise.needed import needed, next_state
 from meip.training import Episode
 
 __all__ = ["Choice", "Demonstrated", "Steps"]
@@ -40,6 +42,8 @@ class Choice:
     """The demonstrated action."""
     also: list[int] = field(default_factory=list)
     """Later actions of the plan that could have come first, with everything between them unchanged."""
+    free: bool = False
+    """Are these as right as the shown one, whatever the model? (What the other of two interleaved plans would do.)"""
 
 
 @dataclass
@@ -48,6 +52,9 @@ class Demonstrated:
 
     graph: StateGraph
     problem: int
+    """The number of its graph."""
+    parts: frozenset[int]
+    """The problems it is about: its own, or the two that were joined."""
     choices: list[Choice]
     states: list[int]
     """Of the batch, in order of time."""
@@ -55,15 +62,45 @@ class Demonstrated:
 
 
 class Steps:
-    """The choices of all demonstrations, and the states they are about in one batch."""
+    """The choices of all demonstrations, and the states they are about in one batch.
 
-    def __init__(self, episodes: Sequence[Episode], *, seed: int = 0, alternatives: int = ALTERNATIVES) -> None:
+    In worlds with a goal a demonstration can be read in two ways: as it was shown, or with only the steps that the
+    goal needs. `readings` has the demonstrations by each; the second only where it differs and `only_needed` is not
+    False. `pairs`: so many pairs of problems are joined to larger ones as well, where the world knows how to.
+    """
+
+    def __init__(
+        self,
+        episodes: Sequence[Episode],
+        seed: int = 0,
+        alternatives: int = ALTERNATIVES,
+        only_needed: bool | None = None,
+        pairs: int = 0,
+    ) -> None:
         if not episodes:
             raise LearningError("there are no demonstrations to learn from: give at least one")
-        graphs: dict[Hashable, int] = {}
         self.graphs: list[StateGraph] = []
-        self.demonstrations: list[Demonstrated] = []
-        rng = np.random.default_rng([seed, 17])
+        shown, own = self._replayed(episodes)
+        short = shown if only_needed is False else [needed(self.graphs[k], p) for p, k in zip(shown, own, strict=True)]
+        self.left_out = sum(len(a.actions) - len(b.actions) for a, b in zip(shown, short, strict=True))
+        plans = {"shown": shown, "needed": short} if self.left_out else {"shown": shown}
+        if only_needed:
+            plans = {"needed": short}
+        self.joined = 0
+        self.readings = {
+            name: self._choose(read, own, pairs, alternatives, np.random.default_rng([seed, 17]))
+            for name, read in plans.items()
+        }
+        if not any(d.choices for read in self.readings.values() for d in read):
+            raise LearningError("no demonstration has a step: there is nothing to learn from plans of one state")
+        self.blocks = self._number()
+        self.states = sum(len(b.states) for b in self.blocks)
+
+    def _replayed(self, episodes: Sequence[Episode]) -> tuple[list[Plan], list[int]]:
+        """The plans as they were shown, and the number of the problem of each."""
+        graphs: dict[Hashable, int] = {}
+        plans: list[Plan] = []
+        own: list[int] = []
         for number, episode in enumerate(episodes, start=1):
             key = id(episode.world)
             if key not in graphs:
@@ -77,11 +114,26 @@ class Steps:
                 )
             given = episode.demonstration
             plan = given if isinstance(given, Plan) else replay(graph.world, given, where=f"demonstration {number}")
-            self.demonstrations.append(_demonstrated(graph, graphs[key], plan, alternatives // len(episodes), rng))
-        if not any(d.choices for d in self.demonstrations):
-            raise LearningError("no demonstration has a step: there is nothing to learn from plans of one state")
-        self.blocks = self._number()
-        self.states = sum(len(b.states) for b in self.blocks)
+            plans.append(plan)
+            own.append(graphs[key])
+        return plans, own
+
+    def _choose(
+        self, plans: Sequence[Plan], own: Sequence[int], pairs: int, alternatives: int, rng: np.random.Generator
+    ) -> list[Demonstrated]:
+        """The choices of each plan, and of pairs of them in joined problems."""
+        joined = combine([self.graphs[p] for p in own], plans, pairs, rng) if pairs else []
+        self.joined = len(joined)
+        budget = alternatives // (len(plans) + len(joined))
+        found = [
+            _demonstrated(self.graphs[problem], problem, {problem}, plan, budget, rng)
+            for plan, problem in zip(plans, own, strict=True)
+        ]
+        for pair in joined:
+            self.graphs.append(pair.graph)
+            parts = {own[part] for part in pair.parts}
+            found.append(_demonstrated(pair.graph, len(self.graphs) - 1, parts, pair.plan, budget, rng, pair.also))
+        return found
 
     @property
     def domain(self) -> Domain:
@@ -99,7 +151,7 @@ class Steps:
         self.numbers: list[int] = []  # of each state in its graph
         for number, graph in enumerate(self.graphs):
             place: dict[int, int] = {}
-            for shown in self.demonstrations:
+            for shown in (d for read in self.readings.values() for d in read):
                 if shown.problem == number:
                     _renumber(shown, place, size)
             blocks += [dataclasses.replace(b, states=b.states + size) for b in graph.facts(list(place))]
@@ -119,7 +171,15 @@ def _renumber(shown: Demonstrated, place: dict[int, int], offset: int) -> None:
         choice.outcomes = [[(p, at(s)) for p, s in outcomes] for outcomes in choice.outcomes]
 
 
-def _demonstrated(graph: StateGraph, problem: int, plan: Plan, budget: int, rng: np.random.Generator) -> Demonstrated:
+def _demonstrated(
+    graph: StateGraph,
+    problem: int,
+    parts: set[int],
+    plan: Plan,
+    budget: int,
+    rng: np.random.Generator,
+    also: Sequence[Sequence[Hashable]] | None = None,
+) -> Demonstrated:
     states = [graph.intern(s) for s in plan.states]
     order = list(range(len(states) - 1))
     if len(order) > 8:
@@ -129,15 +189,23 @@ def _demonstrated(graph: StateGraph, problem: int, plan: Plan, budget: int, rng:
     for t in order:
         if spent >= budget:
             break
-        choice = _choice(graph, plan, states, t)
+        choice = _choice(graph, plan, states, t, None if also is None else also[t])
         spent += len(choice.outcomes)
         chosen[t] = choice
-    choices = [chosen[t] for t in sorted(chosen)]
+    choices = [chosen[t] for t in sorted(chosen)] + _stopping(graph, states[-1])
     kept = np.unique(np.linspace(0, len(states) - 1, min(len(states), HINGE_STATES)).astype(np.int64))
-    return Demonstrated(graph, problem, choices, [states[i] for i in kept], len(states) - 1)
+    return Demonstrated(graph, problem, frozenset(parts), choices, [states[i] for i in kept], len(states) - 1)
 
 
-def _choice(graph: StateGraph, plan: Plan, states: Sequence[int], t: int) -> Choice:
+def _stopping(graph: StateGraph, last: int) -> list[Choice]:
+    """Where the goal was reached, to stop was a choice among what else could have been done."""
+    further = [graph.intern(s) for s in graph.world.onward(graph.states[last])]
+    return [Choice(last, [[(1.0, s)] for s in (last, *further)], 0)] if further else []
+
+
+def _choice(
+    graph: StateGraph, plan: Plan, states: Sequence[int], t: int, also: Sequence[Hashable] | None = None
+) -> Choice:
     numbers = graph.action_numbers(states[t])
     actions = [graph.actions[a] for a in numbers]
     outcomes = [graph.outcomes(a) for a in numbers]
@@ -148,6 +216,9 @@ def _choice(graph: StateGraph, plan: Plan, states: Sequence[int], t: int) -> Cho
         found = graph.world.outcomes(plan.states[t], plan.actions[t])
         outcomes.append([(float(p), graph.intern(s)) for p, s in found])
     choice = Choice(states[t], outcomes, shown)
+    if also is not None:
+        choice.also, choice.free = [actions.index(a) for a in also], True
+        return choice
     choice.also = [a for a in _could_come_first(graph, plan, states, t, actions) if a != shown]
     return choice
 
@@ -169,18 +240,9 @@ def _could_come_first(
 
 def _commutes(graph: StateGraph, plan: Plan, states: Sequence[int], t: int, later: int) -> bool:
     """Does the plan with the later action moved to t go through legal steps to the same state?"""
-    state = _next(graph, states[t], plan.actions[later])
+    state = next_state(graph, states[t], plan.actions[later])
     for k in range(t, later):
         if state is None:
             return False
-        state = _next(graph, state, plan.actions[k])
+        state = next_state(graph, state, plan.actions[k])
     return state == states[later + 1]
-
-
-def _next(graph: StateGraph, state: int, action: Hashable) -> int | None:
-    """Where an action leads for certain; None where it is not possible or up to chance."""
-    for number in graph.action_numbers(state):
-        if graph.actions[number] == action:
-            outcomes = graph.outcomes(number)
-            return outcomes[0][1] if len(outcomes) == 1 else None
-    return None

@@ -6,14 +6,17 @@ so that the same problem and score give the same plan.
 
 from __future__ import annotations
 
+import dataclasses
 import heapq
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.weariness import Weariness, without_loops
 from meip.worlds.pddl.engine import BaseEngine, Successors
 from meip.worlds.pddl.plans import Step
 from meip.worlds.pddl.states import StateTable
@@ -25,6 +28,7 @@ Words = NDArray[np.uint64]
 Reals = NDArray[np.float64]
 Score = Callable[[Words], Reals]
 TIE = 1e-9
+EXPANDED = 1.0  # how fast scores wear out in best-first search
 
 
 @dataclass(frozen=True)
@@ -97,18 +101,23 @@ class _Search:
 
 
 def greedy(engine: BaseEngine, score: Score, max_steps: int = 1000, seconds: float = 60.0) -> Found:
-    """Always to the best successor that was not visited yet.
+    """Always to the best successor that was not visited yet; values met before wear out (`meip.weariness`).
+
+    Where all were visited, back to the one visited least; the plan is without such loops.
 
     Where chance has a say: by the action that is best on average, to its likeliest outcome.
     """
     search = _Search(engine, max_steps, seconds)
-    visited = {engine.initial.tobytes()}
+    visited = Counter([engine.initial.tobytes()])
     states, actions = [engine.initial], list[int]()
+    weariness = Weariness()
 
     def stop(reason: str) -> Found:
-        steps = tuple(engine.step(a) for a in actions)
+        kept = without_loops([row.tobytes() for row in states])
+        steps = tuple(engine.step(actions[after - 1]) for after in kept[1:])
         took = time.monotonic() - search.began
-        return Found(steps, reason == "goal", reason, search.expansions, search.generated, took, np.stack(states))
+        rows = np.stack([states[i] for i in kept])
+        return Found(steps, reason == "goal", reason, search.expansions, search.generated, took, rows)
 
     while not engine.reached(states[-1])[0]:
         reason = search.limit()
@@ -117,17 +126,19 @@ def greedy(engine: BaseEngine, score: Score, max_steps: int = 1000, seconds: flo
         after = engine.successors(states[-1])
         search.expansions += 1
         search.generated += len(after.states)
-        chosen = _best(engine, after, score, visited)
+        chosen = _best(engine, after, score, visited, weariness)
         if chosen is None:
             return stop("dead end")
         actions.append(int(after.actions[chosen]))
         states.append(after.states[chosen])
-        visited.add(after.states[chosen].tobytes())
+        visited[after.states[chosen].tobytes()] += 1
     return stop("goal")
 
 
-def _best(engine: BaseEngine, after: Successors, score: Score, visited: set[bytes]) -> int | None:
-    """The outcome to go to: of the action with the best mean score, the likeliest that is new."""
+def _best(
+    engine: BaseEngine, after: Successors, score: Score, visited: Counter[bytes], weariness: Weariness
+) -> int | None:
+    """The outcome to go to: of the action with the best mean score, the likeliest that is new, if any is."""
     if not len(after.actions):
         return None
     first = np.flatnonzero(np.diff(after.actions, prepend=-1))
@@ -135,30 +146,56 @@ def _best(engine: BaseEngine, after: Successors, score: Score, visited: set[byte
     weighted = np.where(engine.reached(after.states), np.inf, weighted)  # the goal, where one step leads to it
     means = np.add.reduceat(weighted * after.probabilities, first)
     ends = np.append(first[1:], len(after.actions))
-    for a in np.lexsort((np.arange(len(first)), -np.round(means, 9))):
+    order = np.argsort(-weariness.worn(means), kind="stable").tolist()
+    for a in order:
         group = range(int(first[a]), int(ends[a]))
         likely = sorted(group, key=lambda i: (-after.probabilities[i], i))
         fresh = [i for i in likely if after.states[i].tobytes() not in visited]
         if fresh:
+            weariness.went(means[a])
             return fresh[0]
-    return None
+    a = min(order, key=lambda k: visited[after.states[first[k]].tobytes()])
+    weariness.went(means[a])
+    return int(first[a])
 
 
 def gbfs(engine: BaseEngine, score: Score, max_expansions: int = 2000, seconds: float = 60.0, ties: int = 2) -> Found:
-    """Greedy best-first search; of a parent's successors with equal score at most `ties` are kept (0: all)."""
-    search = _Search(engine, max_expansions, seconds)
+    """Greedy best-first search; with the last half of the expansions a greedy walk, where it has not got there.
+
+    Best-first search goes back whenever a step down is needed; a walk takes it. Of a parent's successors with equal
+    score at most `ties` are kept (0: all).
+    """
+    search = _Search(engine, max_expansions - max_expansions // 2, seconds)
+    found = _best_first(search, score, ties)
+    left = seconds - found.seconds
+    if found.solved or found.reason == "time limit" or left <= 0:
+        return found
+    walk = greedy(engine, score, max_expansions - found.expansions, left)
+    return dataclasses.replace(
+        walk if walk.solved else found,
+        expansions=found.expansions + walk.expansions,
+        generated=found.generated + walk.generated,
+        seconds=found.seconds + walk.seconds,
+    )
+
+
+def _best_first(search: _Search, score: Score, ties: int) -> Found:
+    """Scores that were expanded before wear out, so that a plateau does not hold the search up."""
+    engine = search.engine
     if engine.reached(engine.initial)[0]:
         return search.found(0, True, "goal")
     first = float(score(engine.initial[None])[0])
-    heap = [(-first, 0)]
+    weariness = Weariness(EXPANDED)
+    heap = [(-first, 0, first)]
     best = (-first, 0)
     while heap:
         reason = search.limit()
         if reason is not None:
             return search.found(best[1], False, reason)
-        entry = heapq.heappop(heap)
-        best = min(best, entry)
-        after, ids, fresh = search.expand(entry[1])
+        _, state, value = heapq.heappop(heap)
+        best = min(best, (-value, state))
+        weariness.went(value)
+        after, ids, fresh = search.expand(state)
         if not fresh.any():
             continue
         rows, numbers = after.states[fresh], ids[fresh]
@@ -166,8 +203,9 @@ def gbfs(engine: BaseEngine, score: Score, max_expansions: int = 2000, seconds: 
         if done.any():
             return search.found(int(numbers[np.argmax(done)]), True, "goal")
         values = np.asarray(score(rows), dtype=np.float64)
-        for i in _few_ties(values, ties):
-            heapq.heappush(heap, (-float(values[i]), int(numbers[i])))
+        worn = weariness.worn(values)
+        for i in _few_ties(worn, ties):
+            heapq.heappush(heap, (-float(worn[i]), int(numbers[i]), float(values[i])))
     return search.found(best[1], False, "dead end")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,6 +21,7 @@ from meip.worlds.pddl.plans import step_text
 from meip.worlds.pddl.reader import parse_domain, parse_problem, read_text
 from meip.worlds.pddl.schemas import conjunction
 from meip.worlds.pddl.syntax import Atom, Condition, DomainFile, ProblemFile, Quantified, Value
+from meip.worlds.pddl.together import Names, side_by_side
 from meip.worlds.pddl.writer import domain_text, problem_text
 
 if TYPE_CHECKING:
@@ -137,6 +138,18 @@ class PddlWorld(World):
 
     def reached(self, state: bytes) -> bool:
         return bool(self.engine.reached(self.pack([state]))[0])
+
+    def onward(self, state: bytes) -> Sequence[bytes]:
+        if not self.reached(state):
+            return ()
+        return [row.tobytes() for row in self.engine.successors(self.pack([state])).states]
+
+    def together(self, other: Any) -> tuple[PddlWorld, Callable[[str], str], Callable[[str], str]] | None:
+        if not isinstance(other, PddlWorld) or other.file != self.file:
+            return None
+        problem, first, second = side_by_side(self.file, self.problem, other.problem)
+        world = PddlWorld.of(self.file, problem, self.horizon)
+        return world, partial(_renamed, first), partial(_renamed, second)
 
     def actions(self, state: bytes) -> Sequence[str]:
         return list(self._expanded(state))
@@ -260,6 +273,11 @@ class PddlWorld(World):
         texts = self.engine.fact_texts(self.pack([state])[0])
         more = f" ... ({len(texts)} facts)" if len(texts) > SHOWN else ""
         return " ".join(texts[:SHOWN]) + more
+
+
+def _renamed(names: Names, action: str) -> str:
+    name, *arguments = action.strip("()").split()
+    return step_text((name, *(names.get(a, a) for a in arguments)))
 
 
 def _merged(probabilities: NDArray[np.float64], states: Words) -> list[tuple[float, bytes]]:

@@ -64,7 +64,7 @@ def _text(result: StepwiseResult) -> list[str]:
 def test_the_evidence_says_which_model_won_and_by_how_much() -> None:
     evidence = learned().evidence
     solved = {trial["model"]: trial["solved"] for trial in evidence["trials"]}
-    assert solved[evidence["model"]] >= 0.8 * max(solved.values())
+    assert solved[evidence["model"]] == max(solved.values())
     walks = 7 * 4  # five problems once, and the longer two at once; each from its initial state and three others
     assert {trial["of"] for trial in evidence["trials"]} == {walks}
 
@@ -75,7 +75,7 @@ def test_learning_is_a_generator_of_stages_with_something_to_look_at() -> None:
     for state, info in stepwise(lessons()[:2], options):
         assert state.name == info["stage"]
         seen.append(state.name)
-    assert seen[:2] == ["candidates", "reading"]
+    assert seen[:2] == ["reading", "candidates"]
     assert set(seen[2:-1]) == {"held-out"}
     assert seen[-1] == "fitted"
 

@@ -1,8 +1,9 @@
 """The stepwise regime of the learner: from a few demonstrations to a utility, or a committee of utilities.
 
 For long plans and many actions. Candidate concepts are counts; a demonstrated step is a choice among the successors,
-by the softmax of what they add to g; an L1 price times complexity selects. Held-out training problems, walked greedily,
-choose the price, and between one full model and a committee.
+by the softmax of what they add to g; an L1 price times complexity selects. Held-out steps decide how demonstrations are
+read and whether their order matters, and with it between one full model and a committee; held-out training problems,
+walked greedily, choose the price.
 """
 
 from __future__ import annotations
@@ -70,9 +71,8 @@ class StepwiseOptions:
 
 MODELS = ("single", "single-reordered", "committee")
 MEMBER_PRICE = 1.5  # members average out, so each may be simpler than a model that stands alone
-LONGER = 1.25  # a committee generalises better than a single model unless its walks are longer than this,
-SURPRISE = 0.25  # how much less likely the order shown may be, per step, where it does not matter
-ENOUGH = 0.8  # or it solves less than this share of what a single model solves
+SIMPLE = 2  # the level of concepts that decide how demonstrations are read
+SURPRISE = 0.25  # in log-likelihood of a step: what is foreseen worse by this much was read wrongly
 
 
 @dataclass(frozen=True)
@@ -107,17 +107,15 @@ def learn_stepwise(
 
 def stepwise(episodes: Sequence[Episode], options: StepwiseOptions) -> Iterator[tuple[Stage, dict[str, Any]]]:
     """The stages as they happen: (what is carried on, what is only for looking at)."""
-    study = _Study(Steps(episodes, options.seed, options.alternatives, options.only_needed), options)
-    yield Stage("candidates"), {"stage": "candidates", **study.material()}
-    reading = study.survey()
+    steps = Steps(episodes, options.seed, options.alternatives, options.only_needed)
+    simple = dataclasses.replace(options.grammar, max_level=min(SIMPLE, options.grammar.max_level))
+    reading = _Study(steps, options, simple).survey()
     yield Stage("reading"), {"stage": "reading", **reading}
-    if options.pairs and not reading["order"]["matters"]:
-        only = reading["reading"] == "needed"
-        larger = Steps(episodes, options.seed, options.alternatives, only, options.pairs)
-        if larger.joined:
-            study = _Study(larger, options)
-            yield Stage("joined"), {"stage": "joined", **study.material()}
+    pairs = 0 if reading["order"]["matters"] else options.pairs
+    steps = Steps(episodes, options.seed, options.alternatives, reading["reading"] == "needed", pairs)
+    study = _Study(steps, options, options.grammar)
     study.begin(reading)
+    yield Stage("candidates"), {"stage": "candidates", **study.material()}
     tried: list[Trial] = []
     for trial in study.trials():
         tried.append(trial)
@@ -156,26 +154,13 @@ class Trial:
 
 
 def _winner(tried: Sequence[Trial]) -> Trial:
-    """The committee that solves most held-out problems, unless a single model solves many more or walks much shorter.
+    """The model that solves most held-out problems, at the higher price where two do.
 
-    Small problems tell little about large ones, and members that differ average out what they have by chance. Where no
-    problem has a goal to reach: the model under which held-out steps are likeliest.
+    Where no problem has a goal to reach: the one under which held-out steps are likeliest.
     """
     if not any(trial.of for trial in tried):
         return max(tried, key=lambda t: (t.likelihood, t.strength))
-    best = {
-        committee: max(
-            (t for t in tried if (t.model == "committee") == committee),
-            key=lambda t: (t.solved, t.strength),
-            default=None,
-        )
-        for committee in (True, False)
-    }
-    together, alone = best[True], best[False]
-    if together is None or alone is None:
-        return together or alone or tried[0]
-    much_better = together.solved < ENOUGH * alone.solved or together.length > LONGER * alone.length
-    return alone if much_better else together
+    return max(tried, key=lambda t: (t.solved, t.strength))
 
 
 def _folds(demonstrations: Sequence[Demonstrated]) -> list[tuple[list[Demonstrated], list[Demonstrated]]]:
@@ -209,9 +194,9 @@ def _starts(graph: StateGraph, number: int, steps: int, rng: np.random.Generator
 class _Study:
     """Fits models to some of the demonstrations, and tries them on the others."""
 
-    def __init__(self, steps: Steps, options: StepwiseOptions) -> None:
+    def __init__(self, steps: Steps, options: StepwiseOptions, grammar: Grammar) -> None:
         self.steps, self.options = steps, options
-        self.candidates = find_candidates(steps.denotation(), steps.problem_of, options.grammar)
+        self.candidates = find_candidates(steps.denotation(), steps.problem_of, grammar)
         self.demonstrations: list[Demonstrated] = []
         self.folds: list[tuple[list[Demonstrated], list[Demonstrated]]] = []
         self.starts: dict[int, list[int]] = {}
@@ -236,7 +221,7 @@ class _Study:
         Steps that the goal does not need are accidents where they come as a surprise, and a habit where they do not.
         """
         found = {name: self._predicted(shown, reordered=False) for name, shown in self.steps.readings.items()}
-        reading = max(found, key=lambda name: (found[name], name == "needed"))
+        reading = max(found, key=lambda name: found[name] + SURPRISE * (name == "needed"))
         order = self._order(self.steps.readings[reading], found[reading])
         left_out = self.steps.left_out if reading == "needed" else 0
         return {"reading": reading, "readings": found, "left_out": left_out, "order": order}
@@ -270,9 +255,15 @@ class _Study:
         return total / (len(folds) or 1)
 
     def trials(self) -> Iterator[Trial]:
-        """Each model with falling prices, until all held-out problems are solved or a lower price helps no more."""
-        models: tuple[str, ...] = ("single",) if self.in_order else ("single", "committee")
-        models = models if self.options.choice == "auto" else (self.options.choice,)
+        """Models with falling prices, until all held-out problems are solved or a lower price helps no more.
+
+        Small problems tell little about large ones, and what members of a committee have by chance averages out: so a
+        committee, where problems have goals, unless the order shown matters, which averaging would blur.
+        """
+        models: tuple[str, ...] = (self.options.choice,)
+        if self.options.choice == "auto":
+            goals = any(d.graph.world.reached(d.graph.states[0]) is not None for d in self.demonstrations)
+            models = ("single",) if self.in_order else ("committee",) if goals else ("single", "committee")
         strengths = sorted(self.options.strengths, reverse=True)
         if not self.folds:
             yield Trial(models[-1], strengths[0])

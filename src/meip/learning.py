@@ -72,7 +72,7 @@ class LearnOptions:
     chance_failures: ChanceFailures = "non-modal"
     committee: int | None = None
     """Members. The first is fitted to everything, the others to random shares of the concepts and demonstrations.
-    None: one in the exact regime; in the stepwise one, held-out problems decide between one and ten; in the committee
+    None: one in the exact regime; in the stepwise one 32, or one where the order shown matters; in the committee
     regime 40, each with its own share of the concepts and all demonstrations."""
     concept_share: float | None = None
     """Of the concepts, for each member; None: .8, in the committee regime .2."""

@@ -67,7 +67,7 @@ class Grammar:
         return cls(max_level=max_level, max_concepts=max_concepts)
 
     @classmethod
-    def planning(cls, max_level: int = 6, max_role_level: int = 4, deeper_below: int = 500) -> Grammar:
+    def planning(cls, max_level: int = 6, max_role_level: int = 4, deeper_below: int = 300) -> Grammar:
         """The grammar for planning domains with goals: restriction, composition, agreement with the goal.
 
         Boolean combinations are for predicates of one argument; roles meet only their own goal copies.

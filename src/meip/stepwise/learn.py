@@ -39,7 +39,7 @@ Progress = Callable[[dict[str, Any]], None]
 class StepwiseOptions:
     """The constants of the recipe; the same for every domain."""
 
-    grammar: Grammar = field(default_factory=lambda: Grammar.planning(deeper_below=300))
+    grammar: Grammar = field(default_factory=Grammar.planning)
     strengths: tuple[float, ...] = (0.01, 0.004)
     """Prices per primitive of a concept, to choose from."""
     margin: float = 0.5

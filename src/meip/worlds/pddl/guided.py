@@ -31,7 +31,7 @@ def guided_plan(
 
     limit = 1e9 if seconds is None else seconds
     if method == "greedy":
-        found = greedy(world.engine, rows, horizon - 1, limit)
+        found = greedy(world.engine, rows, min(horizon - 1, expansions), limit)
     else:
         found = gbfs(world.engine, rows, expansions, limit)
     reason = "horizon" if len(found.states) > horizon else REASONS.get(found.reason, found.reason)

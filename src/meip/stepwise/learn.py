@@ -154,13 +154,13 @@ class Trial:
 
 
 def _winner(tried: Sequence[Trial]) -> Trial:
-    """The model that solves most held-out problems, at the higher price where two do.
+    """The model that solves most held-out problems; of those the one under which held-out steps are likeliest.
 
-    Where no problem has a goal to reach: the one under which held-out steps are likeliest.
+    A committee's mean is no probability, so that of two committees the one with the higher price is taken.
     """
-    if not any(trial.of for trial in tried):
-        return max(tried, key=lambda t: (t.likelihood, t.strength))
-    return max(tried, key=lambda t: (t.solved, t.strength))
+    if any(trial.of for trial in tried) and all(trial.model == "committee" for trial in tried):
+        return max(tried, key=lambda t: (t.solved, t.strength))
+    return max(tried, key=lambda t: (t.solved, t.likelihood, t.strength))
 
 
 def _folds(demonstrations: Sequence[Demonstrated]) -> list[tuple[list[Demonstrated], list[Demonstrated]]]:

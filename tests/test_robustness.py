@@ -195,7 +195,8 @@ def test_mutated_documents_give_only_meip_errors_that_name_a_place(kind: str) ->
 @pytest.mark.parametrize("kind", sorted(VALID))
 def test_the_documents_that_are_mutated_are_right_to_begin_with(kind: str) -> None:
     for data in VALID[kind]:
-        READERS.get(kind, lambda d, where: documents.parse(d, kind, where=where))(data, "here")
+        read = READERS.get(kind, lambda d, where: documents.parse(d, kind, where=where))(data, "here")
+        assert read is not None
 
 
 def acknowledged_by_a_child_killed_at_random(work: Callable[[int], None], rng: random.Random) -> list[int]:

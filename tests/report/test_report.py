@@ -98,6 +98,9 @@ def test_a_terminal_without_unicode_shows_everything(committee: Task) -> None:
     found = committee.explain()
     for part in (explanation_text(found), why_text(found), plan_text(committee.plan(Ritual(), method="beam"))):
         console.print(part)
+    buffer.flush()
+    shown = buffer.buffer.getvalue().decode("ascii")  # type: ignore[attr-defined]
+    assert "torch" in shown
 
 
 def test_the_order_is_drawn_without_what_follows_from_the_rest(committee: Task) -> None:

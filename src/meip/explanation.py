@@ -212,7 +212,14 @@ def _sentence(task: Task, readings: Sequence[Reading], names: dict[str, str]) ->
         more = f"; and {len(extra) - MOST_TOLD} more" if len(extra) > MOST_TOLD else ""
         listed = "; ".join(extra[:MOST_TOLD]) + more
         sentence = f"{sentence}. Besides: {listed}" if sentence else f"Wanted: {listed}"
-    return f"{sentence}." if sentence else "Nothing was found that all demonstrations strive for."
+    if sentence:
+        return f"{sentence}."
+    heaviest = [r.english for r in others if r.share > 0][:MOST_TOLD]
+    if heaviest:
+        return (
+            f"No concept is shared by most of the {len(task.members)} members; what weighs most: {'; '.join(heaviest)}."
+        )
+    return "Nothing was found that all demonstrations strive for."
 
 
 def _wish(reading: Reading) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,16 +43,19 @@ def walk(
     """
     stop = None if seconds is None else time.monotonic() + seconds
     states, actions = [int(graph.initial[0]) if start is None else start], list[int]()
-    visited = Counter(states)
     weariness = Weariness()
+    weariness.at(states[0])
     while not graph.world.reached(graph.states[states[-1]]):
         reason = "horizon" if len(states) >= horizon else _late(stop)
-        move = None if reason else _best_move(graph, ranking, states[-1], visited, weariness)
+        numbers = graph.action_numbers(states[-1])
+        outcomes = [graph.outcomes(n) for n in numbers]
+        g = _mean(graph, ranking)
+        means = np.array([sum(p * float(g[s]) for p, s in choices) for choices in outcomes])
+        move = None if reason else weariness.step(means, outcomes)
         if move is None:
             return _looped(states, actions, reason or "dead end")
-        actions.append(move[0])
-        states.append(move[1])
-        visited[move[1]] += 1
+        actions.append(numbers[move[0]])
+        states.append(outcomes[move[0]][move[1]][1])
     return _looped(states, actions, "goal")
 
 
@@ -61,23 +63,6 @@ def _looped(states: list[int], actions: list[int], reason: str) -> GuidedPlan:
     """The plan of a walk, without its loops."""
     kept = without_loops(states)
     return GuidedPlan(tuple(states[i] for i in kept), tuple(actions[i - 1] for i in kept[1:]), reason)
-
-
-def _best_move(
-    graph: StateGraph, ranking: Ranking, state: int, visited: Counter[int], weariness: Weariness
-) -> tuple[int, int] | None:
-    numbers = graph.action_numbers(state)
-    outcomes = [graph.outcomes(n) for n in numbers]
-    g = _mean(graph, ranking)
-    means = np.array([sum(p * float(g[s]) for p, s in choices) for choices in outcomes])
-    order = np.argsort(-weariness.worn(means), kind="stable").tolist()
-    tries = [(a, [(p, s) for p, s in outcomes[a] if s not in visited]) for a in order]
-    tries += [(a, outcomes[a]) for a in sorted(order, key=lambda k: visited[outcomes[k][0][1]])[:1]]  # or back
-    for a, fresh in tries:
-        if fresh:
-            weariness.went(means[a])
-            return numbers[a], max(fresh, key=lambda outcome: outcome[0])[1]
-    return None
 
 
 def best_first(

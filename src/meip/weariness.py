@@ -21,11 +21,12 @@ ROUND = 9
 
 
 class Weariness:
-    """Keeps count of the values a walk has been at; the unit is how much the alternatives of a step differ."""
+    """Counts the values and states a walk has been at; the unit is how much the alternatives of a step differ."""
 
     def __init__(self, rate: float = RATE) -> None:
         self.rate = rate
         self._met: Counter[float] = Counter()
+        self._visited: Counter[Hashable] = Counter()
         self._spread, self._steps = 0.0, 0
 
     def worn(self, values: Floats) -> Floats:
@@ -42,6 +43,31 @@ class Weariness:
     def went(self, value: float) -> None:
         """The walk went on to a state of this value."""
         self._met[round(float(value), ROUND)] += 1
+
+    def at(self, state: Hashable) -> None:
+        """The walk is at this state."""
+        self._visited[state] += 1
+
+    def step(self, values: Floats, outcomes: Sequence[Sequence[tuple[float, Hashable]]]) -> tuple[int, int] | None:
+        """The action to take and which of its outcomes (probability, state) to count on; None where there is none.
+
+        By the best value, to the likeliest outcome that was not visited yet; where all were, back to the one visited
+        least. `values` are those of the actions.
+        """
+        if not len(outcomes):
+            return None
+        order = np.argsort(-self.worn(values), kind="stable").tolist()
+        for action in order:
+            fresh = [k for k, (_, state) in enumerate(outcomes[action]) if state not in self._visited]
+            if fresh:
+                break
+        else:
+            action = min(order, key=lambda a: self._visited[outcomes[a][0][1]])
+            fresh = list(range(len(outcomes[action])))
+        chosen = max(fresh, key=lambda k: outcomes[action][k][0])
+        self.went(float(values[action]))
+        self.at(outcomes[action][chosen][1])
+        return action, chosen
 
 
 def without_loops(states: Sequence[Hashable]) -> list[int]:

@@ -76,7 +76,7 @@ def reproduce(
         documents.write(json_file, Results.of(command, rows, seed))
         typer.echo(f"rows written to {json_file}")
     if out is not None:
-        for path in _figures(rows, out):
+        for path in (*_figures(rows, out), *_pages(out)):
             typer.echo(f"figure written to {path}")
 
 
@@ -120,6 +120,19 @@ RUNNERS: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "folding": _folding,
     "generalized-planning": _generalized_planning,
 }
+
+
+def _pages(out: Path) -> list[Path]:
+    """What was learned as a page with curves, beside each task that an experiment left."""
+    from meip.files import write_text
+    from meip.report.html import explanation_page
+    from meip.task import Task
+
+    pages = []
+    for path in sorted(out.glob("*-task.json")):
+        pages.append(path.with_suffix(".html"))
+        write_text(pages[-1], explanation_page(Task.load(path).explain()))
+    return pages
 
 
 @contextmanager

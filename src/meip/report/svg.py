@@ -36,12 +36,16 @@ def curve_svg(reading: Reading, low: float, high: float) -> str:
         parts.append(_line(reading, [at(x, y) for x, y in usual], zero, "curve"))
     if len(reading.curves) > 1:
         parts += [_line(reading, [at(x, y) for x, y in curve], zero, "member") for curve in reading.curves]
-    labels = ("no", "yes") if reading.kind == "boolean" else (f"{first:g}", f"{last:g}")
-    parts += [_label(at(x, 0.0)[0], HEIGHT - 5, text, "middle") for x, text in zip((first, last), labels, strict=True)]
+    labels = ("no", "yes") if reading.kind == "boolean" else (f"{first:.3g}", f"{last:.3g}")
+    anchors = ("middle", "middle") if margin else ("start", "end")
+    parts += [
+        _label(at(x, 0.0)[0], HEIGHT - 5, text, anchor)
+        for x, text, anchor in zip((first, last), labels, anchors, strict=True)
+    ]
     far = max((y for _, y in usual), key=abs)
     ticks = [0.0, far] if abs(at(first, far)[1] - zero) > 12 else [0.0]
     parts += [_label(LEFT - 6, at(first, y)[1] + 4, f"{y:+.1f}" if y else "0", "end") for y in ticks]
-    title = f"{reading.english}: {', '.join(f'{x:g} adds {y:+.2f}' for x, y in usual)}"
+    title = f"{reading.english}: {', '.join(f'{x:.3g} adds {y:+.2f}' for x, y in usual)}"
     return _svg(WIDTH, HEIGHT, title, parts, "plot")
 
 

@@ -31,7 +31,6 @@ from meip.utility import Utility, UtilityTerm
 __all__ = ["Progress", "Stage", "StepwiseOptions", "StepwiseResult", "Trial", "learn_stepwise", "stepwise"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Progress = Callable[[dict[str, Any]], None]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,33 +71,23 @@ def greedy_walk(graph: StateGraph, score: UtilityScore, limit: int, start: int |
     Where chance has a say: by the action that is best on average, to its likeliest outcome.
     """
     state = int(graph.initial[0]) if start is None else start
-    visited = Counter([state])
     weariness = Weariness()
+    weariness.at(state)
     for step in range(limit + 1):
         if graph.world.reached(graph.states[state]):
             return Walk(True, step)
-        following = _best(graph, state, score, visited, weariness)
-        if following is None:
+        outcomes = [graph.outcomes(a) for a in graph.action_numbers(state)]
+        move = weariness.step(_means(graph, score, outcomes), outcomes)
+        if move is None:
             return Walk(False, step)
-        visited[following] += 1
-        state = following
+        state = outcomes[move[0]][move[1]][1]
     return Walk(False, limit)
 
 
-def _best(
-    graph: StateGraph, state: int, score: UtilityScore, visited: Counter[int], weariness: Weariness
-) -> int | None:
-    actions = [graph.outcomes(a) for a in graph.action_numbers(state)]
-    successors = list(dict.fromkeys(s for outcomes in actions for _, s in outcomes))
+def _means(graph: StateGraph, score: UtilityScore, outcomes: Sequence[Sequence[tuple[float, int]]]) -> Floats:
+    """The mean score of each action over its outcomes."""
+    successors = list(dict.fromkeys(s for choices in outcomes for _, s in choices))
     if not successors:
-        return None
+        return np.zeros(0)
     value = dict(zip(successors, score(graph.facts(successors)).tolist(), strict=True))
-    means = np.array([sum(p * value[s] for p, s in outcomes) for outcomes in actions])
-    order = np.argsort(-weariness.worn(means), kind="stable").tolist()
-    tries = [(a, [(p, s) for p, s in actions[a] if s not in visited]) for a in order]
-    tries += [(a, actions[a]) for a in sorted(order, key=lambda k: visited[actions[k][0][1]])[:1]]  # or back
-    for a, fresh in tries:
-        if fresh:
-            weariness.went(means[a])
-            return int(max(fresh, key=lambda outcome: outcome[0])[1])
-    return None
+    return np.array([sum(p * value[s] for p, s in choices) for choices in outcomes])

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import heapq
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -108,9 +107,9 @@ def greedy(engine: BaseEngine, score: Score, max_steps: int = 1000, seconds: flo
     Where chance has a say: by the action that is best on average, to its likeliest outcome.
     """
     search = _Search(engine, max_steps, seconds)
-    visited = Counter([engine.initial.tobytes()])
     states, actions = [engine.initial], list[int]()
     weariness = Weariness()
+    weariness.at(engine.initial.tobytes())
 
     def stop(reason: str) -> Found:
         kept = without_loops([row.tobytes() for row in states])
@@ -126,37 +125,26 @@ def greedy(engine: BaseEngine, score: Score, max_steps: int = 1000, seconds: flo
         after = engine.successors(states[-1])
         search.expansions += 1
         search.generated += len(after.states)
-        chosen = _best(engine, after, score, visited, weariness)
+        chosen = _best(engine, after, score, weariness)
         if chosen is None:
             return stop("dead end")
         actions.append(int(after.actions[chosen]))
         states.append(after.states[chosen])
-        visited[after.states[chosen].tobytes()] += 1
     return stop("goal")
 
 
-def _best(
-    engine: BaseEngine, after: Successors, score: Score, visited: Counter[bytes], weariness: Weariness
-) -> int | None:
-    """The outcome to go to: of the action with the best mean score, the likeliest that is new, if any is."""
+def _best(engine: BaseEngine, after: Successors, score: Score, weariness: Weariness) -> int | None:
+    """The outcome to go to, as `Weariness.step` decides by the mean scores of the actions."""
     if not len(after.actions):
         return None
     first = np.flatnonzero(np.diff(after.actions, prepend=-1))
     weighted = np.asarray(score(after.states), dtype=np.float64)
     weighted = np.where(engine.reached(after.states), np.inf, weighted)  # the goal, where one step leads to it
     means = np.add.reduceat(weighted * after.probabilities, first)
-    ends = np.append(first[1:], len(after.actions))
-    order = np.argsort(-weariness.worn(means), kind="stable").tolist()
-    for a in order:
-        group = range(int(first[a]), int(ends[a]))
-        likely = sorted(group, key=lambda i: (-after.probabilities[i], i))
-        fresh = [i for i in likely if after.states[i].tobytes() not in visited]
-        if fresh:
-            weariness.went(means[a])
-            return fresh[0]
-    a = min(order, key=lambda k: visited[after.states[first[k]].tobytes()])
-    weariness.went(means[a])
-    return int(first[a])
+    outcomes = [(float(p), row.tobytes()) for p, row in zip(after.probabilities, after.states, strict=True)]
+    ends = np.append(first[1:], len(after.actions)).tolist()
+    move = weariness.step(means, [outcomes[low:high] for low, high in zip(first.tolist(), ends, strict=True)])
+    return None if move is None else int(first[move[0]]) + move[1]
 
 
 def gbfs(engine: BaseEngine, score: Score, max_expansions: int = 2000, seconds: float = 60.0, ties: int = 2) -> Found:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from meip.domain import Domain, EntityClass, Facts, predicate
-from meip.graph import StateGraph
+from meip.model.domain import Domain, EntityClass, Facts, predicate
+from meip.model.graph import StateGraph
 
 THINGS = 3
 DOMAIN = Domain("random", (EntityClass("thing"),), tuple(predicate(f"p{k}", "thing") for k in range(4)))

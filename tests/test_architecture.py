@@ -18,25 +18,14 @@ MODULES = sorted(
     for path in SOURCE.rglob("*.py")
 )
 
-# The data flow of the design: a module may import from its own layer and from lower ones.
-LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "files", "documents", "results", "parallel", "kernels", "estimator"),
-    ("domain", "world", "problems", "check", "graph", "demonstrations", "weariness"),
-    ("concepts",),
-    ("chains", "decisions", "ordering", "utility"),
-    ("grouping", "ranking", "tree", "expectimax", "likeliest", "plans", "lanes", "search", "guided", "pool"),
-    ("training", "likelihood", "ranksvm", "learner", "candidates", "pursuit", "committee", "stepwise", "baselines"),
-    ("task", "checkpoint", "planning", "explanation", "regimes", "learning", "intervals", "behaviour", "evaluation"),
-    ("worlds", "experiments"),
-    ("cli", "report", "studio", "bench", "__main__"),
-)
-LAYER_OF = {f"meip.{name}": number for number, names in enumerate(LAYERS) for name in names}
+ROOM = {name: number for number, name in enumerate(meip.ROOMS)}
+WORLDS_KNOW = ("base", "model", "search", "worlds")
 HEAVY = ("numba", "scipy", "cv2", "fastapi", "uvicorn", "starlette", "unified_planning", "joblib", "sklearn")
 
 
-def layer(module: str) -> int | None:
-    """The layer of a module; None for `meip` itself, the table of contents."""
-    return LAYER_OF.get(".".join(module.split(".")[:2]))
+def room(module: str) -> str:
+    """The room of a module; "" for `meip` itself, the table of contents."""
+    return module.split(".")[1] if "." in module else ""
 
 
 def path_of(module: str) -> Path:
@@ -52,22 +41,28 @@ def imports_of(module: str) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name for name in found if name.startswith("meip.")}
+    return {name for name in found if room(name) in ROOM}
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m != "meip"])
-def test_every_module_has_a_layer_and_imports_only_from_its_own_or_lower_ones(module: str) -> None:
-    own = layer(module)
-    assert own is not None, f"{module} is in no layer: name it in LAYERS, and in the design"
-    upwards = {name for name in imports_of(module) if (other := layer(name)) is not None and other > own}
-    assert not upwards, f"{module} (layer {own}) imports from above: {sorted(upwards)}"
+IN_ROOMS = [m for m in MODULES if m not in ("meip", "meip.__main__")]
 
 
-def test_worlds_import_only_domain_world_and_what_lies_below() -> None:
-    """Nothing in a world knows concepts or learners: a world is what a user could have written."""
-    for module in MODULES:
-        if module.startswith("meip.worlds."):
-            above = {n for n in imports_of(module) if (other := layer(n)) is not None and 1 < other < 7}
+def test_the_listing_is_the_rooms_and_nothing_else() -> None:
+    listed = {path.name for path in SOURCE.iterdir() if path.name != "__pycache__"}
+    assert listed == {*meip.ROOMS, "data", "__init__.py", "__main__.py", "py.typed"}
+
+
+@pytest.mark.parametrize("module", IN_ROOMS)
+def test_every_module_imports_only_from_its_own_room_and_those_before_it(module: str) -> None:
+    upwards = {name for name in imports_of(module) if ROOM[room(name)] > ROOM[room(module)]}
+    assert not upwards, f"{module} imports from rooms that come later: {sorted(upwards)}"
+
+
+def test_a_world_knows_only_what_a_user_could_have_written() -> None:
+    """Nothing in a world knows concepts, learners or tasks."""
+    for module in IN_ROOMS:
+        if room(module) == "worlds":
+            above = {name for name in imports_of(module) if room(name) not in WORLDS_KNOW}
             assert not above, f"{module} imports {sorted(above)}"
 
 
@@ -80,7 +75,7 @@ def public_names(module: str) -> set[str]:
     return {name for name in names if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m != "meip"])
+@pytest.mark.parametrize("module", IN_ROOMS)
 def test_all_is_complete_and_true(module: str) -> None:
     if not public_names(module):
         return

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from meip.base.files import load_json
 from meip.cli import main
-from meip.files import load_json
 from meip.worlds import load_problem
 
 ROOT = Path(__file__).parents[1]

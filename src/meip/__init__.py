@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+ROOMS = (
+    "base", "model", "concepts", "utility", "search", "learning", "tasks", "baselines", "worlds", "report",
+    "experiments", "bench", "cli",
+)  # fmt: skip
+"""The folders in the order of the data: a module imports from its own room and from those before it."""
+
 _CONTENTS: dict[str, tuple[str, ...]] = {
-    "meip.errors": (
+    "meip.base.errors": (
         "BudgetError",
         "ConceptError",
         "DemonstrationError",
@@ -23,11 +29,11 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
         "WorkerError",
         "WorldError",
     ),
-    "meip.domain": ("Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate"),
-    "meip.world": ("World",),
-    "meip.check": ("check_world",),
-    "meip.graph": ("StateGraph",),
-    "meip.demonstrations": (
+    "meip.model.domain": ("Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate"),
+    "meip.model.world": ("World",),
+    "meip.model.check": ("check_world",),
+    "meip.model.graph": ("StateGraph",),
+    "meip.model.demonstrations": (
         "Demonstration",
         "Plan",
         "Step",
@@ -36,34 +42,15 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
         "record",
         "replay",
     ),
-    "meip.training": ("Episode",),
-    "meip.learning": ("LearnOptions", "learn"),
-    "meip.task": ("Task", "TaskPlan"),
+    "meip.learning.training": ("Episode",),
+    "meip.tasks.learning": ("LearnOptions", "learn"),
+    "meip.tasks.task": ("Task", "TaskPlan"),
 }
 _HOME = {name: module for module, names in _CONTENTS.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME)]
 
 if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
-    from meip.check import check_world as check_world
-    from meip.demonstrations import (
-        Demonstration as Demonstration,
-        Plan as Plan,
-        Step as Step,
-        append_demonstration as append_demonstration,
-        read_demonstrations as read_demonstrations,
-        record as record,
-        replay as replay,
-    )
-    from meip.domain import (
-        Domain as Domain,
-        EntityClass as EntityClass,
-        FactBlock as FactBlock,
-        Facts as Facts,
-        Fluent as Fluent,
-        function as function,
-        predicate as predicate,
-    )
-    from meip.errors import (
+    from meip.base.errors import (
         BudgetError as BudgetError,
         ConceptError as ConceptError,
         DemonstrationError as DemonstrationError,
@@ -75,11 +62,30 @@ if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
         WorkerError as WorkerError,
         WorldError as WorldError,
     )
-    from meip.graph import StateGraph as StateGraph
-    from meip.learning import LearnOptions as LearnOptions, learn as learn
-    from meip.task import Task as Task, TaskPlan as TaskPlan
-    from meip.training import Episode as Episode
-    from meip.world import World as World
+    from meip.learning.training import Episode as Episode
+    from meip.model.check import check_world as check_world
+    from meip.model.demonstrations import (
+        Demonstration as Demonstration,
+        Plan as Plan,
+        Step as Step,
+        append_demonstration as append_demonstration,
+        read_demonstrations as read_demonstrations,
+        record as record,
+        replay as replay,
+    )
+    from meip.model.domain import (
+        Domain as Domain,
+        EntityClass as EntityClass,
+        FactBlock as FactBlock,
+        Facts as Facts,
+        Fluent as Fluent,
+        function as function,
+        predicate as predicate,
+    )
+    from meip.model.graph import StateGraph as StateGraph
+    from meip.model.world import World as World
+    from meip.tasks.learning import LearnOptions as LearnOptions, learn as learn
+    from meip.tasks.task import Task as Task, TaskPlan as TaskPlan
 
 
 def __getattr__(name: str) -> Any:

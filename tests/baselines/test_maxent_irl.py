@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from meip.base.errors import LearningError, NotFittedError
 from meip.baselines.maxent_irl import MaxEntIRL, PlanPool, TabularWorld, _log_partition
 from meip.baselines.tabular import plan_statistics, solve, visits
-from meip.errors import LearningError, NotFittedError
-from meip.graph import GraphArrays, StateGraph
+from meip.model.graph import GraphArrays, StateGraph
 from meip.worlds.didactic import Didactic
 
 PLACES = ("S0", "S1", "b1", "b2", "g")

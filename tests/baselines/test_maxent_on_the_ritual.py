@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from meip.baselines.maxent_irl import MaxEntIRL, TabularWorld
-from meip.graph import StateGraph
-from meip.ordering import kendall_tau
+from meip.model.graph import StateGraph
+from meip.utility.ordering import kendall_tau
 from meip.worlds.ritual import Ritual, RitualState
 
 TORCH, BAMBOO, CLAY = 0, 1, 2

@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 
 from meip.bench import graph, pursuit, search
-from meip.graph import StateGraph
+from meip.model.graph import StateGraph
 from meip.worlds.ritual import Ritual
 
 

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 import meip
-from meip import Domain, EntityClass, append_demonstration, documents, predicate, record
+from meip import Domain, EntityClass, append_demonstration, predicate, record
+from meip.base import documents
 from meip.cli import main
-from meip.cli.files import DOCUMENT_MODULES
+from meip.cli.check import DOCUMENT_MODULES
 from meip.worlds import problem_document
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual

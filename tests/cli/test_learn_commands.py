@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from meip import Task, append_demonstration, documents, record
+from meip import Task, append_demonstration, record
+from meip.base import documents
 from meip.cli import main
 from meip.worlds import problem_document
 from meip.worlds.didactic import Didactic

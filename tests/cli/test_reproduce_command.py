@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from meip import documents
+from meip.base import documents
+from meip.base.results import Results
 from meip.cli import main
-from meip.results import Results
 
 
 def run(*arguments: str) -> int:

@@ -23,7 +23,7 @@ from meip.concepts.language import (
     Restriction,
     Term,
 )
-from meip.domain import Domain, Facts, function, predicate
+from meip.model.domain import Domain, Facts, function, predicate
 
 DOMAIN = Domain(
     "oracle",

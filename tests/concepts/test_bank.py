@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from meip.base.errors import ConceptError
 from meip.concepts.bank import (
     ConceptBank,
     Grammar,
@@ -34,8 +35,7 @@ from meip.concepts.language import (
     Term,
 )
 from meip.concepts.parser import parse_concept
-from meip.domain import Domain, EntityClass, function, predicate
-from meip.errors import ConceptError
+from meip.model.domain import Domain, EntityClass, function, predicate
 
 # --- brute force: terms as nested tuples and sets in which obvious twins coincide by construction ---
 

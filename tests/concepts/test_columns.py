@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from meip.concepts.columns import GraphColumns, Programs
-from meip.concepts.denotation import columns
 from meip.concepts.language import Composite, Concept, Primitive, Quantified
-from meip.graph import StateGraph
+from meip.concepts.values.columns import GraphColumns, Programs
+from meip.concepts.values.denotation import columns
+from meip.model.graph import StateGraph
 from meip.worlds.ritual import Ritual
 
 WORLD = Ritual()

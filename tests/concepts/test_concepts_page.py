@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from meip.base.errors import ConceptError
 from meip.concepts import operations
 from meip.concepts.check import kind, signature
 from meip.concepts.english import english
 from meip.concepts.parser import parse_concept, parse_term
-from meip.domain import Domain, EntityClass, function, predicate
-from meip.errors import ConceptError
+from meip.model.domain import Domain, EntityClass, function, predicate
 
 PAGE = (Path(__file__).parents[2] / "docs" / "concepts.md").read_text(encoding="utf-8")
 DOMAIN = Domain(

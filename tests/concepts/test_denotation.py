@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from interpreter import DOMAIN, STATIC, Naive, random_concept, random_term
 
-from meip.concepts.denotation import Denotation, columns
+from meip.base.errors import ConceptError, DomainError
 from meip.concepts.language import (
     Aggregated,
     Agreement,
@@ -27,9 +27,9 @@ from meip.concepts.language import (
     Quantified,
     Restriction,
 )
-from meip.concepts.program import Program
-from meip.domain import Domain, FactBlock, Facts, function, predicate, stack_facts
-from meip.errors import ConceptError, DomainError
+from meip.concepts.values.denotation import Denotation, columns
+from meip.concepts.values.program import Program
+from meip.model.domain import Domain, FactBlock, Facts, function, predicate, stack_facts
 from meip.worlds.ritual import Ritual
 
 LAW = settings(max_examples=60, deadline=None, derandomize=True)

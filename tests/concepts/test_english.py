@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from random_concepts import concepts, terms
 
+from meip.base.errors import ConceptError
 from meip.concepts.check import kind
 from meip.concepts.english import english
 from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
-from meip.domain import Domain, EntityClass, function, predicate
-from meip.errors import ConceptError
+from meip.model.domain import Domain, EntityClass, function, predicate
 
 DOMAIN = Domain(
     "both",

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from meip.base.errors import ConceptError
 from meip.concepts.language import (
     MAX_DEPTH,
     Composite,
@@ -23,7 +24,6 @@ from meip.concepts.language import (
     walk,
 )
 from meip.concepts.operations import Operation, operation, register_operation
-from meip.errors import ConceptError
 
 
 def some(name: str) -> Concept:

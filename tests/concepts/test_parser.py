@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from random_concepts import concepts, terms
 
+from meip.base.errors import ConceptError
 from meip.concepts import operations
 from meip.concepts.check import kind, parameters, signature, slot
 from meip.concepts.language import MAX_DEPTH, Concept, Conjunction, Primitive, Quantified, Restriction, Term, exactly
 from meip.concepts.operations import Operation, register_operation
 from meip.concepts.parser import parse_concept, parse_term
-from meip.domain import Domain, function, predicate
-from meip.errors import ConceptError
+from meip.model.domain import Domain, function, predicate
 
 BLOCKS = Domain(
     "blocks",

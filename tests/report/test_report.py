@@ -11,15 +11,15 @@ import pytest
 from rich.console import Console
 
 from meip import Task, learn
+from meip.base.errors import MeipError
 from meip.concepts.parser import parse_concept
-from meip.errors import MeipError
 from meip.experiments.rites import paper_demonstrations
-from meip.explanation import layers, reduced
 from meip.report.html import explanation_page
 from meip.report.plan_page import plan_page
 from meip.report.text import explanation_text, plan_text, why_text
-from meip.task import Provenance
-from meip.utility import Utility, UtilityTerm
+from meip.tasks.explain import layers, reduced
+from meip.tasks.task import Provenance
+from meip.utility.terms import Utility, UtilityTerm
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
 

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from meip.base.errors import LearningError, NotFittedError, did_you_mean
 from meip.baselines.tabular import (
     Choice,
     Policy,
@@ -35,7 +36,6 @@ from meip.baselines.tabular import (
     solve,
     visits,
 )
-from meip.errors import LearningError, NotFittedError, did_you_mean
 
 __all__ = ["MaxEntIRL", "PlanPool", "TabularWorld"]
 

@@ -15,9 +15,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from meip.errors import LearningError
-from meip.graph import GraphArrays, StateGraph
-from meip.kernels import kernel
+from meip.base.errors import LearningError
+from meip.base.kernels import kernel
+from meip.model.graph import GraphArrays, StateGraph
 
 __all__ = ["Choice", "Policy", "Statistic", "TabularWorld", "plan_probability", "plan_statistics", "solve", "visits"]
 

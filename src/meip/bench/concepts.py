@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.bench._compare import compare
-from meip.concepts.denotation import Denotation
 from meip.concepts.language import (
     Agreement,
     Closure,
@@ -29,8 +28,9 @@ from meip.concepts.language import (
     Restriction,
     Term,
 )
-from meip.concepts.program import Program
-from meip.domain import Domain, EntityClass, FactBlock, predicate
+from meip.concepts.values.denotation import Denotation
+from meip.concepts.values.program import Program
+from meip.model.domain import Domain, EntityClass, FactBlock, predicate
 
 __all__ = ["blocksworld_features", "encode", "facts", "random_towers", "run"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from meip.committee import Committee, CommitteeOptions, learn_committee
-from meip.concepts.columns import GraphColumns
+from meip.concepts.values.columns import GraphColumns
 from meip.experiments.folding_problems import EXPLORATION, HORIZON, WIDENING, Lesson
-from meip.graph import StateGraph
-from meip.ranking import UtilityRanking
-from meip.search import Limits, Method, Options, search
+from meip.learning.committee import Committee, CommitteeOptions, learn_committee
+from meip.model.graph import StateGraph
+from meip.search.search import Limits, Method, Options, search
+from meip.utility.ranking import UtilityRanking
 from meip.worlds.folding.demonstrate import bundled
 from meip.worlds.folding.garments import garment
 from meip.worlds.folding.world import Folding, proposal_from

@@ -10,7 +10,7 @@ import tracemalloc
 from typing import Any
 
 from meip.bench._compare import compare
-from meip.graph import StateGraph
+from meip.model.graph import StateGraph
 from meip.worlds.ritual import Ritual
 
 __all__ = ["run"]

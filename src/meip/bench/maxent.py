@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from meip.baselines.maxent_irl import MaxEntIRL
 from meip.baselines.tabular import TabularWorld, solve, visits
 from meip.bench._compare import compare
-from meip.graph import GraphArrays
+from meip.model.graph import GraphArrays
 
 __all__ = ["dense_visits", "grid", "run"]
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from meip.base.errors import MeipError
 from meip.bench._compare import compare
-from meip.errors import MeipError
 from meip.worlds.pddl import PddlWorld
 from meip.worlds.pddl.engine import BaseEngine, compile_problem
 from meip.worlds.pddl.states import StateTable

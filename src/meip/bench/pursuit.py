@@ -21,10 +21,10 @@ from meip.concepts.grammar import Grammar
 from meip.concepts.language import Composite, Concept, Quantified, constants
 from meip.concepts.selection import exactly_seen, relevant
 from meip.experiments.rites import paper_demonstrations
-from meip.learner import Learner
-from meip.pool import PoolOptions
-from meip.pursuit import Pursuit
-from meip.training import Episode, TrainingSet
+from meip.learning.learner import Learner
+from meip.learning.pursuit import Pursuit
+from meip.learning.training import Episode, TrainingSet
+from meip.search.pool import PoolOptions
 
 __all__ = ["literal_pursuit", "run"]
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.bench._compare import compare
-from meip.chains import Chains, demonstration_pairs
-from meip.ranksvm import Loss, fit_ranking, ranking_objective
+from meip.learning.pairs import Chains, demonstration_pairs
+from meip.learning.ranking_svm import Loss, fit_ranking, ranking_objective
 
 __all__ = ["fit_many", "peak_memory", "random_plans", "run"]
 

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from meip.bench._compare import compare
 from meip.experiments.rites import paper_demonstrations
-from meip.graph import StateGraph
-from meip.learner import Learner
-from meip.ranking import UtilityRanking
-from meip.search import SOFT_SCALE, Limits, search
+from meip.learning.learner import Learner
+from meip.model.graph import StateGraph
+from meip.search.search import SOFT_SCALE, Limits, search
+from meip.utility.ranking import UtilityRanking
 from meip.worlds.ritual import Ritual
 
 __all__ = ["efg", "run"]

@@ -9,22 +9,22 @@ from typing import Any
 
 import typer
 
+from meip.base.errors import MeipError
 from meip.cli import (  # noqa: F401  (importing a module adds its commands)
     bench,
+    check,
     concepts,
     demo,
     evaluate,
     explain,
-    files,
     fold,
     learn,
-    look,
     pddl,
     plan,
     reproduce,
+    show,
 )
 from meip.cli.app import app
-from meip.errors import MeipError
 
 __all__ = ["app", "main"]
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from meip.base.errors import MeipError, did_you_mean
 from meip.cli.app import app, console
-from meip.errors import MeipError, did_you_mean
 
 __all__ = ["bench"]
 
@@ -29,8 +29,8 @@ def bench(
       meip bench
       meip bench concepts --peers --json rows.json
     """
-    from meip import documents
-    from meip.results import Results
+    from meip.base import documents
+    from meip.base.results import Results
 
     known = _benchmarks()
     for name in names or ():

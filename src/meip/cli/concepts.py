@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from meip.base.errors import MeipError, did_you_mean
 from meip.cli.app import DomainOption, JsonOption, app, console, print_json
-from meip.errors import MeipError, did_you_mean
 
 __all__ = ["concepts"]
 
@@ -61,13 +61,13 @@ def _domain(name: str, pddl_domain: str | None) -> Any:
     """The domain of a world, or the one that a domain document describes."""
     from pathlib import Path
 
-    from meip import documents
+    from meip.base import documents
     from meip.worlds import resolve_world
 
     if Path(name).suffix == ".json":
         data = documents.read_json(name)
         if documents.kind_of(data, name)[0] == "domain":
-            import meip.domain  # noqa: F401  (registers the kind)
+            import meip.model.domain  # noqa: F401  (registers the kind)
 
             return documents.parse(data, "domain", where=name)
     return resolve_world(name, domain=pddl_domain).domain

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from meip.base.errors import MeipError, did_you_mean
 from meip.cli.app import DomainOption, app, console
 from meip.cli.inputs import OwnWorld, Seed, read_episodes, read_world
-from meip.errors import MeipError, did_you_mean
 
 __all__ = ["evaluate"]
 
@@ -47,10 +47,10 @@ def evaluate(
       meip evaluate task.json ritual problem.json
       meip evaluate task.json ritual --against maxent-irl --demos demos.jsonl --json rows.json
     """
-    from meip import documents
-    from meip.evaluation import evaluate as measure, task_metrics
-    from meip.results import Results
-    from meip.task import Task
+    from meip.base import documents
+    from meip.base.results import Results
+    from meip.tasks.evaluation import evaluate as measure, task_metrics
+    from meip.tasks.task import Task
 
     if against is not None and against not in BASELINES:
         raise MeipError(f"--against: unknown {against!r}; {did_you_mean(against, BASELINES)}")
@@ -84,8 +84,8 @@ def evaluate(
 
 def _baseline(task: Any, episodes: list[Any], statistic: Any) -> Any:
     """MaxEnt-IRL on the concepts of the task's first member, without those that are about order."""
-    from meip.behaviour import maxent_planner
-    from meip.task import precedence
+    from meip.baselines.planner import maxent_planner
+    from meip.tasks.task import precedence
 
     terms = [term for term in task.members[0].terms if precedence(term.concept) is None]
     return maxent_planner(terms, episodes, statistic)

@@ -29,10 +29,10 @@ def explain(
       meip explain task.json --why
       meip explain task.json --html task.html
     """
-    from meip import documents
+    from meip.base import documents
     from meip.report.html import explanation_page
     from meip.report.text import explanation_text, why_text
-    from meip.task import Task
+    from meip.tasks.task import Task
 
     found = Task.load(task).explain()
     if html is not None:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from meip.base.errors import MeipError
 from meip.cli.app import app
-from meip.errors import MeipError
-from meip.worlds.folding.cli import fold_app
+from meip.worlds.folding.commands import fold_app
 
 __all__ = ["demonstrate", "write_problem"]
 
@@ -19,7 +19,7 @@ app.add_typer(fold_app, name="fold")
 
 @fold_app.callback(help=fold_app.info.help)
 def _known_documents() -> None:
-    import meip.task  # noqa: F401  (registers plans, which can be drawn as well)
+    import meip.tasks.task  # noqa: F401  (registers plans, which can be drawn as well)
 
 
 @fold_app.command()
@@ -43,9 +43,9 @@ def demonstrate(
     """
     import numpy as np
 
-    from meip import documents
-    from meip.demonstrations import append_demonstration
-    from meip.errors import did_you_mean
+    from meip.base import documents
+    from meip.base.errors import did_you_mean
+    from meip.model.demonstrations import append_demonstration
     from meip.worlds.folding import demonstrate as scripted
     from meip.worlds.folding.garments import TEMPLATES
 
@@ -78,9 +78,9 @@ def write_problem(
       meip fold problem hoodie -o hoodie.json
       meip plan folding.json hoodie.json -o plan.json
     """
-    from meip import documents
-    from meip.errors import did_you_mean
-    from meip.files import write_text
+    from meip.base import documents
+    from meip.base.errors import did_you_mean
+    from meip.base.files import write_text
     from meip.worlds import problem_document
     from meip.worlds.folding.garments import TEMPLATES, garment as template
     from meip.worlds.folding.world import Folding

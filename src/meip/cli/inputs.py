@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from meip.errors import DocumentError, MeipError, did_you_mean
+from meip.base.errors import DocumentError, MeipError, did_you_mean
 
 __all__ = ["GRAMMARS", "OwnWorld", "Seed", "grammar", "read_episodes", "read_world"]
 
@@ -24,7 +24,7 @@ def read_episodes(
     files: Sequence[str], own: str | None = None, domain: str | None = None, plans: str | None = None
 ) -> list[Any]:
     """The demonstrations of files (and of a folder of PDDL plans), each with its world, replayed and found legal."""
-    from meip.demonstrations import read_demonstrations
+    from meip.model.demonstrations import read_demonstrations
     from meip.worlds.pddl.demonstrate import read_pairs
 
     worlds: dict[str, Any] = {}
@@ -44,9 +44,9 @@ def read_episodes(
 
 def _episode(demonstration: Any, where: str, own: str | None, worlds: dict[str, Any]) -> Any:
     """Demonstrations of the same problem share one world."""
-    from meip.demonstrations import replay
-    from meip.documents import canonical
-    from meip.training import Episode
+    from meip.base.documents import canonical
+    from meip.learning.training import Episode
+    from meip.model.demonstrations import replay
     from meip.worlds import load_problem
 
     key = canonical(demonstration.problem)
@@ -76,7 +76,7 @@ def grammar(name: str | None, level: int | None, domain: Any) -> Any:
     if name not in GRAMMARS:
         raise MeipError(f"--grammar: unknown {name!r}; {did_you_mean(name, GRAMMARS)}")
     if name == "shares":
-        from meip.committee import share_grammar
+        from meip.learning.committee import share_grammar
 
         return share_grammar(level or 2)
     if name == "paper":

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from meip.base.errors import MeipError, did_you_mean
 from meip.cli.app import DomainOption, app, console
 from meip.cli.inputs import OwnWorld, Seed, grammar as chosen_grammar, read_episodes
 from meip.cli.progress import learning_progress
-from meip.errors import MeipError, did_you_mean
 
 __all__ = ["learn"]
 
@@ -81,8 +81,8 @@ def learn(
       meip learn folds.jsonl -o folding.json --regime committee --jobs 2
       meip learn --domain domain.pddl --plans plans/ -o task.json
     """
-    from meip.learning import LearnOptions, learn as learn_task
     from meip.report.text import explanation_text
+    from meip.tasks.learning import LearnOptions, learn as learn_task
 
     if output is None:
         raise MeipError("say where to write the task: -o TASK, e.g. -o task.json")

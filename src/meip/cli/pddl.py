@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from meip.cli.app import app
-from meip.worlds.pddl.cli import demonstrate, generate
+from meip.worlds.pddl.commands import demonstrate, generate
 
 __all__ = ["demonstrate", "generate"]
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from meip.base.errors import MeipError, did_you_mean
 from meip.cli.app import DomainOption, JsonOption, app, console, print_json
 from meip.cli.inputs import OwnWorld, Seed, read_world
-from meip.errors import MeipError, did_you_mean
 
 __all__ = ["NOT_REACHED", "plan"]
 
@@ -51,10 +51,10 @@ def plan(
 
     Exit code 0: the world's goal is reached, or it has none of its own; 3: not reached, the best plan is written.
     """
-    from meip import documents
+    from meip.base import documents
     from meip.report.plan_page import write_plan
     from meip.report.text import plan_text
-    from meip.task import Task
+    from meip.tasks.task import Task
 
     _check(search, METHODS, "--search")
     _check(chance, CHANCES, "--chance")
@@ -83,7 +83,7 @@ def plan(
 
 def _write(path: Path, found: Any) -> None:
     """A plan document, or one ``(action arg ..)`` per line where the name ends in .plan."""
-    from meip import documents
+    from meip.base import documents
 
     if path.suffix != ".plan":
         documents.write(path, found)

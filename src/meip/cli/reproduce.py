@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from meip.base.errors import MeipError
 from meip.cli.app import app, console
-from meip.errors import MeipError
 
 __all__ = ["Experiment", "reproduce"]
 
@@ -59,8 +59,8 @@ def reproduce(
       meip reproduce folding --jobs 2 --json rows.json --out sheets
       meip reproduce all --quick
     """
-    from meip import documents
-    from meip.results import Results
+    from meip.base import documents
+    from meip.base.results import Results
 
     rows: Rows = []
     with _progress() as tell:
@@ -124,9 +124,9 @@ RUNNERS: dict[str, Callable[[dict[str, Any]], Rows]] = {
 
 def _pages(out: Path) -> list[Path]:
     """What was learned as a page with curves, beside each task that an experiment left."""
-    from meip.files import write_text
+    from meip.base.files import write_text
     from meip.report.html import explanation_page
-    from meip.task import Task
+    from meip.tasks.task import Task
 
     pages = []
     for path in sorted(out.glob("*-task.json")):

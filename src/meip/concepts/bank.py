@@ -31,7 +31,7 @@ from meip.concepts.language import (
     walk,
 )
 from meip.concepts.selection import Distinct, consistent, deduplicate, exactly_seen, relevant
-from meip.domain import Domain, Fluent
+from meip.model.domain import Domain, Fluent
 
 __all__ = [
     "ConceptBank",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, get_args
 
+from meip.base.errors import ConceptError, DomainError
 from meip.concepts.language import (
     Aggregated,
     Aggregator,
@@ -26,8 +27,7 @@ from meip.concepts.language import (
     atoms,
 )
 from meip.concepts.operations import Kind, operation
-from meip.domain import Domain
-from meip.errors import ConceptError, DomainError
+from meip.model.domain import Domain
 
 __all__ = ["Misfit", "Signature", "kind", "parameters", "signature", "slot"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from meip.base.errors import ConceptError
 from meip.concepts.check import kind, signature
 from meip.concepts.language import (
     Aggregated,
@@ -18,8 +19,7 @@ from meip.concepts.language import (
 )
 from meip.concepts.operations import operation
 from meip.concepts.phrases import Noun, Phrases, listed
-from meip.domain import Domain
-from meip.errors import ConceptError
+from meip.model.domain import Domain
 
 __all__ = ["english"]
 

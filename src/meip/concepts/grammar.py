@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from meip.base.errors import ConceptError
 from meip.concepts.language import Aggregator, Quantifier
-from meip.errors import ConceptError
 
 __all__ = ["Grammar"]
 

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from meip.base.errors import ConceptError
 from meip.concepts.operations import KEYWORDS, Operation, is_bare_name, operations
-from meip.errors import ConceptError
 
 __all__ = [
     "MAX_DEPTH",

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.errors import ConceptError, did_you_mean
+from meip.base.errors import ConceptError, did_you_mean
 
 __all__ = ["KEYWORDS", "Kind", "Operation", "is_bare_name", "operation", "operations", "register_operation"]
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+from meip.base.errors import ConceptError
 from meip.concepts.check import Misfit, kind, signature
 from meip.concepts.language import (
     MAX_DEPTH,
@@ -34,8 +35,7 @@ from meip.concepts.language import (
     Term,
 )
 from meip.concepts.operations import KEYWORDS, Operation, operation, operations
-from meip.domain import Domain
-from meip.errors import ConceptError
+from meip.model.domain import Domain
 
 __all__ = ["parse_concept", "parse_term"]
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from meip.base.errors import ConceptError
 from meip.concepts.check import signature
 from meip.concepts.language import (
     Agreement,
@@ -21,8 +22,7 @@ from meip.concepts.language import (
     Restriction,
     Term,
 )
-from meip.domain import Domain, Fluent
-from meip.errors import ConceptError
+from meip.model.domain import Domain, Fluent
 
 __all__ = ["Noun", "Phrases", "article", "listed", "spaced"]
 

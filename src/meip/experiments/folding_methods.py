@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.baselines.maxent_irl import MaxEntIRL, PlanPool
-from meip.committee import Committee, CommitteeOptions, learn_committee, share_grammar
-from meip.concepts.columns import GraphColumns
+from meip.concepts.values.columns import GraphColumns
 from meip.experiments.folding_problems import Lesson
-from meip.ordering import kendall_tau
-from meip.plans import enumerate_plans
-from meip.training import TrainingSet
-from meip.utility import Utility, UtilityTerm, features, with_weights
+from meip.learning.committee import Committee, CommitteeOptions, learn_committee, share_grammar
+from meip.learning.training import TrainingSet
+from meip.search.plans import enumerate_plans
+from meip.utility.ordering import kendall_tau
+from meip.utility.terms import Utility, UtilityTerm, features, with_weights
 
 __all__ = ["ABLATIONS", "METHODS", "Method", "Setting", "learn_methods", "rank_accuracy"]
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from meip import __version__, documents
-from meip.committee import Committee
+from meip import __version__
+from meip.base import documents
+from meip.base.files import write_text
 from meip.experiments.folding_problems import Lesson
-from meip.explanation import Reading
-from meip.files import write_text
-from meip.task import Provenance, Task
+from meip.learning.committee import Committee
+from meip.tasks.explain import Reading
+from meip.tasks.task import Provenance, Task
 from meip.worlds.folding.cloth import Garment
 from meip.worlds.folding.fluents import DOMAIN
 from meip.worlds.folding.folds import Fold

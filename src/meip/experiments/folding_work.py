@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from meip.committee import Committee
-from meip.errors import WorldError
+from meip.base.errors import WorldError
 from meip.experiments.folding_methods import ABLATIONS, METHODS, SIGN, Method, Setting, learn_methods, rank_accuracy
 from meip.experiments.folding_problems import Lesson, Problem, random_folds
-from meip.ranking import UtilityRanking
+from meip.learning.committee import Committee
+from meip.utility.ranking import UtilityRanking
 from meip.worlds.folding.cloth import Garment
 from meip.worlds.folding.demonstrate import demonstrate, random_demonstrations
 from meip.worlds.folding.folds import Fold

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from meip.base.parallel import parallel_map
 from meip.experiments.folding_work import (
     GARMENTS,
     PHOTOGRAPHS,
@@ -27,7 +28,6 @@ from meip.experiments.folding_work import (
     take,
 )
 from meip.experiments.tables import Progress, Row, mean_row, no_progress, share_row
-from meip.parallel import parallel_map
 
 __all__ = ["GARMENTS", "Scale", "Tally", "run"]
 

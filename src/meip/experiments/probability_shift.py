@@ -13,18 +13,18 @@ import numpy as np
 
 from meip.baselines.maxent_irl import MaxEntIRL
 from meip.baselines.tabular import TabularWorld
-from meip.concepts.columns import GraphColumns
 from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
-from meip.demonstrations import record
+from meip.concepts.values.columns import GraphColumns
 from meip.experiments.tables import Progress, Row, no_progress, share_row
-from meip.graph import StateGraph
-from meip.learner import Learner
-from meip.pursuit import Pursuit
-from meip.ranking import UtilityRanking
-from meip.search import Chance, Limits, Options, search
-from meip.training import Episode
-from meip.utility import Utility
+from meip.learning.learner import Learner
+from meip.learning.pursuit import Pursuit
+from meip.learning.training import Episode
+from meip.model.demonstrations import record
+from meip.model.graph import StateGraph
+from meip.search.search import Chance, Limits, Options, search
+from meip.utility.ranking import UtilityRanking
+from meip.utility.terms import Utility
 from meip.worlds.didactic import Didactic
 
 __all__ = ["CONCEPTS", "PAPER", "demonstrations", "desired_probability", "first_action", "run"]

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from meip.demonstrations import Demonstration, record
-from meip.graph import StateGraph
-from meip.ordering import kendall_tau
-from meip.training import Episode
+from meip.learning.training import Episode
+from meip.model.demonstrations import Demonstration, record
+from meip.model.graph import StateGraph
+from meip.utility.ordering import kendall_tau
 from meip.worlds.ritual import Ritual
 
 __all__ = ["PAPER", "Rite", "Want", "demonstrate", "grade", "paper_demonstrations", "random_rite"]

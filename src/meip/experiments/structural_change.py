@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
+from meip.base.parallel import parallel_map
 from meip.baselines.maxent_irl import MaxEntIRL
 from meip.baselines.tabular import TabularWorld
-from meip.concepts.columns import GraphColumns
 from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
+from meip.concepts.values.columns import GraphColumns
 from meip.experiments.rites import PAPER, Rite, demonstrate, grade, paper_demonstrations, random_rite
 from meip.experiments.tables import Progress, Row, mean_row, no_progress, share_row
-from meip.graph import StateGraph
-from meip.learner import Learner, Objective
-from meip.parallel import parallel_map
-from meip.pursuit import Pursuit
-from meip.ranking import UtilityRanking
-from meip.search import search
-from meip.training import Episode
-from meip.utility import Utility
+from meip.learning.learner import Learner, Objective
+from meip.learning.pursuit import Pursuit
+from meip.learning.training import Episode
+from meip.model.graph import StateGraph
+from meip.search.search import search
+from meip.utility.ranking import UtilityRanking
+from meip.utility.terms import Utility
 
 __all__ = ["PAPER_TAU", "held_out", "run"]
 
@@ -103,7 +103,7 @@ def _baseline(trained: str, statistic: str, episodes: Sequence[Episode], searche
 
 
 def _states(episode: Episode) -> tuple[Any, ...]:
-    from meip.demonstrations import Plan, replay
+    from meip.model.demonstrations import Plan, replay
 
     given = episode.demonstration
     return given.states if isinstance(given, Plan) else replay(episode.world, given).states

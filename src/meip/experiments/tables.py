@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from meip.intervals import bootstrap, wilson
+from meip.base.intervals import bootstrap, wilson
 
 __all__ = ["Progress", "Row", "mean_row", "no_progress", "share_row"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.stepwise.objective import build_problem, fit
-from meip.stepwise.steps import Steps
-from meip.training import Episode
+from meip.learning.stepwise.objective import build_problem, fit
+from meip.learning.stepwise.steps import Steps
+from meip.learning.training import Episode
 from meip.worlds.pddl import PddlWorld
 from meip.worlds.pddl.planners import Score
 from meip.worlds.pddl.world import goal_atoms

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from meip.files import write_text
+from meip.base.files import write_text
 from meip.report.charts import bar_chart, line_chart
 
 __all__ = ["write_figures"]

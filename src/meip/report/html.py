@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from meip.explanation import Explanation, Reading
 from meip.report.svg import curve_svg, order_svg
+from meip.tasks.explain import Explanation, Reading
 
 __all__ = ["explanation_page", "page"]
 

@@ -8,13 +8,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from meip.demonstrations import replay
-from meip.errors import DocumentError
-from meip.files import write_text
+from meip.base.errors import DocumentError
+from meip.base.files import write_text
+from meip.model.demonstrations import replay
+from meip.model.world import unwrap
 from meip.report.html import page
 from meip.report.text import action_text
-from meip.task import TaskPlan
-from meip.world import unwrap
+from meip.tasks.task import TaskPlan
 
 __all__ = ["plan_page", "write_plan"]
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 from textwrap import wrap
 
-from meip.explanation import Curve, Explanation, Reading, layers, reduced
+from meip.tasks.explain import Curve, Explanation, Reading, layers, reduced
 
 __all__ = ["curve_svg", "order_svg"]
 

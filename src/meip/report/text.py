@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from meip.explanation import Explanation, Reading, layers, reduced
-from meip.task import Precedence, TaskPlan
+from meip.tasks.explain import Explanation, Reading, layers, reduced
+from meip.tasks.task import Precedence, TaskPlan
 
 __all__ = ["action_text", "explanation_text", "heading", "order_text", "plan_text", "why_text", "wishes_text"]
 

@@ -14,11 +14,11 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from meip import documents
-from meip.documents import kind_of
-from meip.errors import DocumentError, MeipError, WorldError, did_you_mean
-from meip.problems import build_world, checked_world, problem_document
-from meip.world import World
+from meip.base import documents
+from meip.base.documents import kind_of
+from meip.base.errors import DocumentError, MeipError, WorldError, did_you_mean
+from meip.model.problems import build_world, checked_world, problem_document
+from meip.model.world import World
 
 __all__ = ["load_problem", "problem_document", "problem_schema", "resolve_world", "world_kinds"]
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from meip.domain import Domain, EntityClass, Facts, predicate
-from meip.errors import WorldError
-from meip.world import World
+from meip.base.errors import WorldError
+from meip.model.domain import Domain, EntityClass, Facts, predicate
+from meip.model.world import World
 
 __all__ = ["DOMAIN", "PLACES", "Didactic"]
 

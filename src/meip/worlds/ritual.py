@@ -14,9 +14,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from meip.domain import Domain, EntityClass, FactBlock, Facts, predicate
-from meip.errors import WorldError
-from meip.world import World
+from meip.base.errors import WorldError
+from meip.model.domain import Domain, EntityClass, FactBlock, Facts, predicate
+from meip.model.world import World
 
 __all__ = ["Ritual"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from meip.kernels import bare_kernel
+from meip.base.kernels import bare_kernel
 
 __all__ = [
     "ENDS_INSIDE",

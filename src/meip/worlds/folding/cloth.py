@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.documents import document
-from meip.errors import WorldError, did_you_mean
+from meip.base.documents import document
+from meip.base.errors import WorldError, did_you_mean
 
 __all__ = [
     "CREASE",

@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from meip.errors import DocumentError, WorldError, did_you_mean
+from meip.base.errors import DocumentError, WorldError, did_you_mean
 from meip.worlds.folding.cloth import Floats, Garment, Part, first_crossing, signed_area
 from meip.worlds.folding.planar import chord_inside, inserted, pairs, simplified
 

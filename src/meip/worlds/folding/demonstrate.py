@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from meip.demonstrations import Demonstration, read_demonstrations, record
-from meip.errors import WorldError
+from meip.base.errors import WorldError
+from meip.model.demonstrations import Demonstration, read_demonstrations, record
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.folds import Fold, fold
 from meip.worlds.folding.garments import random_garment

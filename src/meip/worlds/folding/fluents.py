@@ -26,8 +26,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.domain import Domain, EntityClass, FactBlock, function, predicate
-from meip.kernels import bare_kernel, kernel
+from meip.base.kernels import bare_kernel, kernel
+from meip.model.domain import Domain, EntityClass, FactBlock, function, predicate
 from meip.worlds.folding.folds import Pile
 from meip.worlds.folding.silhouette import outlines
 

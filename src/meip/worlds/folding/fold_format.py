@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from meip.documents import write_text
-from meip.errors import DocumentError, WorldError
+from meip.base.documents import write_text
+from meip.base.errors import DocumentError, WorldError
 from meip.worlds.folding.cloth import CREASE, OUTLINE, SEAM, TAGS, Cloth, Floats, Garment, Layer, Part, signed_area
 from meip.worlds.folding.planar import pairs
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from meip.errors import WorldError
-from meip.kernels import kernel
+from meip.base.errors import WorldError
+from meip.base.kernels import kernel
 from meip.worlds.folding.cloth import ROUNDING, Cloth
 from meip.worlds.folding.kernel import ENDS_INSIDE, FOLDED, MISSES, TEARS, UNSTABLE, cut, workspace
 from meip.worlds.folding.spread import smaller_side, spread_sides, turn_over

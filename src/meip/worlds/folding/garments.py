@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 
-from meip.errors import WorldError
+from meip.base.errors import WorldError
 from meip.worlds.folding.cloth import Floats, Garment, Point
 from meip.worlds.folding.styles import TEMPLATES, Style, make_style, parameters, random_style
 from meip.worlds.folding.templates import draw, logo_corners

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meip.kernels import bare_kernel, kernel
+from meip.base.kernels import bare_kernel, kernel
 from meip.worlds.folding.chords import (
     ENDS_INSIDE,
     FOLDED,

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.documents import document
-from meip.errors import WorldError
+from meip.base.documents import document
+from meip.base.errors import WorldError
 from meip.worlds.folding.canvas import Canvas, Dot, Shape, Text, fitted
 from meip.worlds.folding.cloth import TAGS, Floats, Garment, Part
 from meip.worlds.folding.cuts import Split, split_outline

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.errors import DocumentError, WorldError
+from meip.base.errors import DocumentError, WorldError
 from meip.worlds.folding.canvas import load_cv2
 from meip.worlds.folding.cloth import Floats, first_crossing, signed_area
 from meip.worlds.folding.planar import turns

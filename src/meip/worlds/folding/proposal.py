@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meip.documents import document
-from meip.errors import WorldError
+from meip.base.documents import document
+from meip.base.errors import WorldError
 from meip.worlds.folding.cloth import Cloth, Floats
 from meip.worlds.folding.folds import Fold, Pile, fold_many, pile
 from meip.worlds.folding.kernel import FOLDED

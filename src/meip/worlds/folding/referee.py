@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.errors import WorldError
-from meip.kernels import kernel
+from meip.base.errors import WorldError
+from meip.base.kernels import kernel
 from meip.worlds.folding.cloth import Cloth, Floats, Garment, signed_area
 from meip.worlds.folding.silhouette import silhouette
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.errors import WorldError
+from meip.base.errors import WorldError
 from meip.worlds.folding.canvas import LIGHT, Canvas, Image, Shape, Text, Theme, fitted, load_cv2, to_image, to_svg
 from meip.worlds.folding.cloth import CREASE, NECK, OUTLINE, SEAM, Cloth, Floats, Garment, Layer
 

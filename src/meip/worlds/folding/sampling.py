@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from meip.kernels import kernel, uniform
+from meip.base.kernels import kernel, uniform
 
 __all__ = ["FRAME", "frames", "sample_rows"]
 

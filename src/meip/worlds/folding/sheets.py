@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from meip import documents
-from meip.demonstrations import Demonstration, read_demonstrations, replay
-from meip.errors import DocumentError, WorldError
+from meip.base import documents
+from meip.base.errors import DocumentError, WorldError
+from meip.model.demonstrations import Demonstration, read_demonstrations, replay
 from meip.worlds.folding.canvas import Canvas
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fold_format import read_fold

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.kernels import bare_kernel, kernel
+from meip.base.kernels import bare_kernel, kernel
 from meip.worlds.folding.cloth import Cloth, Floats, signed_area
 from meip.worlds.folding.folds import Pile, pile
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from meip.kernels import bare_kernel, kernel
+from meip.base.kernels import bare_kernel, kernel
 from meip.worlds.folding.kernel import CREASE_TAG, FOLDED, FRESH, JOIN, MISSES, SEAM_TAG, TEARS, on_chosen
 
 __all__ = ["smaller_side", "spread_sides", "turn_over"]

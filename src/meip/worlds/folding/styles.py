@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from meip.errors import WorldError, did_you_mean
+from meip.base.errors import WorldError, did_you_mean
 
 __all__ = [
     "STYLES",

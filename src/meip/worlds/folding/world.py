@@ -15,11 +15,11 @@ from zlib import crc32
 
 import numpy as np
 
-from meip import documents
-from meip.demonstrations import Demonstration, Plan, replay
-from meip.domain import Domain, FactBlock, Facts
-from meip.errors import WorldError
-from meip.world import World
+from meip.base import documents
+from meip.base.errors import WorldError
+from meip.model.demonstrations import Demonstration, Plan, replay
+from meip.model.domain import Domain, FactBlock, Facts
+from meip.model.world import World
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fluents import DOMAIN, fact_blocks
 from meip.worlds.folding.folds import Fold, fold, pile

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.errors import BudgetError
+from meip.base.errors import BudgetError
 
 __all__ = ["Pattern", "Query", "Relation", "join"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from meip.demonstrations import Demonstration, record
-from meip.errors import BudgetError, DemonstrationError, DocumentError, MeipError
-from meip.worlds.pddl.evaluation import unmet
+from meip.base.errors import BudgetError, DemonstrationError, DocumentError, MeipError
+from meip.model.demonstrations import Demonstration, record
+from meip.worlds.pddl.conditions import unmet
 from meip.worlds.pddl.plans import Step, read_plan, step_text
 from meip.worlds.pddl.reader import parse_problem, read_text
 from meip.worlds.pddl.syntax import And

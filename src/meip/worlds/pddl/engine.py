@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.errors import BudgetError, WorldError, did_you_mean
+from meip.base.errors import BudgetError, WorldError, did_you_mean
 from meip.worlds.pddl import kernels
 from meip.worlds.pddl.objects import Instance, Layout
 from meip.worlds.pddl.plans import Step

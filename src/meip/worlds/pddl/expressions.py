@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from meip.errors import did_you_mean
+from meip.base.errors import did_you_mean
 from meip.worlds.pddl.syntax import (
     And,
     Arithmetic,

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from meip.errors import WorldError, did_you_mean
+from meip.base.errors import WorldError, did_you_mean
 from meip.worlds.pddl.syntax import And, Atom, ProblemFile
 from meip.worlds.pddl.writer import problem_text
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.domain import FactBlock
+from meip.model.domain import FactBlock
 from meip.worlds.pddl.plans import step_text
 
 if TYPE_CHECKING:

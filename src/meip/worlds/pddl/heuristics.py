@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.kernels import kernel
+from meip.base.kernels import kernel
 from meip.worlds.pddl.engine import BaseEngine, Engine
 
 __all__ = ["RelaxedDistance", "blind", "goal_count", "relaxed_distances"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.kernels import kernel
+from meip.base.kernels import kernel
 
 __all__ = [
     "apply_general",

@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.errors import BudgetError
+from meip.base.errors import BudgetError
 from meip.worlds.pddl import kernels
 from meip.worlds.pddl.datalog import Relation, join
 from meip.worlds.pddl.engine import BaseEngine, Successors

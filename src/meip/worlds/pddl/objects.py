@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.errors import BudgetError
+from meip.base.errors import BudgetError
 from meip.worlds.pddl.syntax import Atom, DomainFile, ProblemFile, Value
 from meip.worlds.pddl.vocabulary import Vocabulary, vocabulary
 

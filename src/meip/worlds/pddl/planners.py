@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.weariness import Weariness, without_loops
+from meip.search.weariness import Weariness, without_loops
 from meip.worlds.pddl.engine import BaseEngine, Successors
 from meip.worlds.pddl.plans import Step
 from meip.worlds.pddl.states import StateTable
@@ -100,7 +100,7 @@ class _Search:
 
 
 def greedy(engine: BaseEngine, score: Score, max_steps: int = 1000, seconds: float = 60.0) -> Found:
-    """Always to the best successor that was not visited yet; values met before wear out (`meip.weariness`).
+    """Always to the best successor that was not visited yet; values met before wear out (`meip.search.weariness`).
 
     Where all were visited, back to the one visited least; the plan is without such loops.
 

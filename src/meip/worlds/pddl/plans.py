@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from meip.documents import write_text
-from meip.errors import did_you_mean
+from meip.base.documents import write_text
+from meip.base.errors import did_you_mean
 from meip.worlds.pddl.reader import read_text
 from meip.worlds.pddl.syntax import DomainFile, ProblemFile
 from meip.worlds.pddl.tokens import Source, read_nodes

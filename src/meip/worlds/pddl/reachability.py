@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.errors import BudgetError
+from meip.base.errors import BudgetError
 from meip.worlds.pddl.datalog import Pattern, Query, Relation, join
 from meip.worlds.pddl.objects import Instance
 from meip.worlds.pddl.schemas import Conjunct, Schema, conjunction

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from meip.errors import DocumentError, did_you_mean
+from meip.base.errors import DocumentError, did_you_mean
 from meip.worlds.pddl.expressions import Scope, read_condition, read_effect, read_number, typed_list
 from meip.worlds.pddl.syntax import (
     ActionSchema,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from meip.errors import BudgetError
+from meip.base.errors import BudgetError
 from meip.worlds.pddl.syntax import (
     FALSE,
     TRUE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from meip.worlds.pddl.evaluation import substitute
+from meip.worlds.pddl.conditions import substitute
 from meip.worlds.pddl.syntax import And, Atom, DomainFile, ProblemFile, Value
 
 __all__ = ["Names", "side_by_side"]

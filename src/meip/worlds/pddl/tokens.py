@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from meip.errors import DocumentError
+from meip.base.errors import DocumentError
 
 __all__ = ["Node", "Source", "read_nodes"]
 

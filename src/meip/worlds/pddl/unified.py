@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from meip.errors import DocumentError
+from meip.base.errors import DocumentError
 from meip.worlds.pddl.syntax import (
     ActionSchema,
     And,

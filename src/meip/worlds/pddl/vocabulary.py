@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from meip.domain import Domain, EntityClass, Fluent
+from meip.model.domain import Domain, EntityClass, Fluent
 from meip.worlds.pddl.syntax import (
     And,
     Arithmetic,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.domain import Domain, FactBlock, Facts
-from meip.errors import DocumentError, DomainError, WorldError, did_you_mean
-from meip.world import World
-from meip.worlds.pddl.evaluation import Situation, substitute, unmet
+from meip.base.errors import DocumentError, DomainError, WorldError, did_you_mean
+from meip.model.domain import Domain, FactBlock, Facts
+from meip.model.world import World
+from meip.worlds.pddl.conditions import Situation, substitute, unmet
 from meip.worlds.pddl.objects import Instance
 from meip.worlds.pddl.plans import step_text
 from meip.worlds.pddl.reader import parse_domain, parse_problem, read_text

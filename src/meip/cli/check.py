@@ -1,0 +1,175 @@
+"""``meip check`` and ``meip schema``: are these files right, and what should they look like?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from meip.base.errors import MeipError
+from meip.cli.app import DomainOption, JsonOption, app, print_json
+
+__all__ = ["Finding", "check", "inspect_file", "schema"]
+
+# The modules that define kinds of documents; importing them registers the kinds.
+DOCUMENT_MODULES = (
+    "meip.learning.checkpoint",
+    "meip.model.demonstrations",
+    "meip.model.domain",
+    "meip.base.results",
+    "meip.tasks.task",
+    "meip.utility.terms",
+    "meip.worlds.folding.cloth",
+    "meip.worlds.folding.parse_graph",
+    "meip.worlds.folding.proposal",
+)
+
+
+@app.command()
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Documents, demonstrations, problems, worlds.")],
+    world: Annotated[
+        str | None,
+        typer.Option("--world", metavar="MODULE:FACTORY", help="Your own world, for files recorded in it."),
+    ] = None,
+    domain: DomainOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check files: read documents, replay demonstrations, walk through worlds.
+
+    \b
+    Examples:
+      meip check demos.jsonl                       every step of every demonstration is legal
+      meip check problem.json task.json            documents of any kind
+      meip check ritual packing:Packing            worlds: built in, or your own
+      meip check demos.jsonl --world packing:Packing
+
+    Prints one line per file. Exit code 0: all are right; 2: at least one is not.
+    """
+    findings = [inspect_file(name, world, domain) for name in files]
+    if as_json:
+        print_json([vars(finding) for finding in findings])
+    else:
+        for finding in findings:
+            for line in finding.lines():
+                typer.echo(line)
+    if any(finding.problems for finding in findings):
+        raise typer.Exit(2)
+
+
+@app.command()
+def schema(
+    kind: Annotated[str | None, typer.Argument(help="A kind of document; without it, the kinds are listed.")] = None,
+) -> None:
+    """Print the JSON Schema of a kind of document.
+
+    \b
+    Examples:
+      meip schema                      which kinds there are
+      meip schema demonstration > demonstration.schema.json
+    """
+    from meip.base import documents
+    from meip.worlds import problem_schema
+
+    _register_kinds()
+    if kind is None:
+        typer.echo("\n".join(sorted((*documents.kinds(), "problem"))))
+    else:
+        print_json(problem_schema() if kind == "problem" else documents.schema(kind))
+
+
+@dataclass
+class Finding:
+    """What was found in one file."""
+
+    file: str
+    what: str = ""
+    problems: list[str] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        if not self.problems:
+            yield f"ok       {self.file}: {self.what}"
+        for problem in self.problems:
+            yield f"problem  {problem if problem.startswith(self.file) else f'{self.file}: {problem}'}"
+
+
+def inspect_file(name: str, world: str | None = None, domain: str | None = None) -> Finding:
+    """Read a file or a world as thoroughly as its kind allows; problems are collected, not raised."""
+    _register_kinds()
+    finding = Finding(name)
+    try:
+        if Path(name).suffix == ".jsonl":
+            finding.what = _check_lines(name, world, finding.problems)
+        elif Path(name).suffix != ".pddl" and (Path(name).suffix == ".json" or Path(name).is_file()):
+            finding.what = _check_document(name, world, finding.problems)
+        else:
+            finding.what = _check_world(name, domain, finding.problems)
+    except MeipError as error:
+        finding.problems.append(str(error))
+    return finding
+
+
+def _register_kinds() -> None:
+    for module in DOCUMENT_MODULES:
+        import_module(module)
+
+
+def _check_lines(name: str, world: str | None, problems: list[str]) -> str:
+    from meip.base import documents
+    from meip.base.files import complete_lines, load_json
+
+    counts: dict[str, int] = {}
+    worlds: dict[str, Any] = {}
+    for number, line in complete_lines(name):
+        where = f"{name}:{number}"
+        try:
+            value = documents.parse(load_json(line, where), where=where)
+            _replay_if_shown(value, world, where, worlds)
+            kind = documents.dump(value)["format"].split("/")[0].removeprefix("meip.")
+            counts[kind] = counts.get(kind, 0) + 1
+        except MeipError as error:
+            problems.append(str(error))
+    return ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in counts.items()) or "empty"
+
+
+def _check_document(name: str, world: str | None, problems: list[str]) -> str:
+    from meip.base import documents
+    from meip.worlds import load_problem
+
+    data = documents.read_json(name)
+    kind, version = documents.kind_of(data, name)
+    if kind == "problem":
+        problems += _walk(load_problem(data, where=name, own=world))
+        return "problem, and its world walked"
+    value = documents.parse(data, where=name)
+    _replay_if_shown(value, world, name, {})
+    return f"{kind} (version {version})"
+
+
+def _check_world(name: str, domain: str | None, problems: list[str]) -> str:
+    from meip.worlds import resolve_world
+
+    problems += _walk(resolve_world(name, domain=domain))
+    return "world, walked"
+
+
+def _walk(world: Any) -> list[str]:
+    from meip.model.check import check_world
+
+    return check_world(world)
+
+
+def _replay_if_shown(value: Any, own: str | None, where: str, worlds: dict[str, Any]) -> None:
+    from meip.base.documents import canonical
+    from meip.model.demonstrations import Demonstration, replay
+    from meip.worlds import load_problem
+
+    if isinstance(value, Demonstration):
+        key = canonical(value.problem)
+        if key not in worlds:
+            worlds[key] = load_problem(value.problem, where=f"{where}: $.problem", own=own)
+        replay(worlds[key], value, where=where)

@@ -1,0 +1,147 @@
+"""``meip show``: a world's first states, what can be done there, and what is true."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from meip.base.errors import MeipError, WorldError
+from meip.cli.app import DomainOption, JsonOption, app, console, print_json
+
+__all__ = ["show"]
+
+SHOWN_ACTIONS = 4
+SHOWN_TUPLES = 8
+
+WorldArgument = Annotated[str, typer.Argument(metavar="WORLD", help="A name, a problem file, or module:factory.")]
+
+
+@app.command()
+def show(
+    world: WorldArgument,
+    steps: Annotated[int, typer.Option("--steps", min=0, help="Steps of the walk.")] = 3,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Which random walk.")] = 0,
+    domain: DomainOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a world: its fluents, and the states, actions and facts of a random walk.
+
+    \b
+    Examples:
+      meip show ritual
+      meip show problem.json --steps 5 --seed 1
+      meip show packing:Packing
+    """
+    from meip.worlds import resolve_world
+
+    found = resolve_world(world, domain=domain)
+    try:
+        rows = list(_walk(found, steps, seed))
+        tables = _fluents(found), _states(world, rows, found.horizon)
+    except MeipError:
+        raise
+    except Exception as error:  # in the user's own code: `meip check` finds out where
+        raise WorldError(f"{world}: {type(error).__name__}: {error}; `meip check {world}` says more") from error
+    if as_json:
+        print_json({"world": world, "domain": found.domain.name, "horizon": found.horizon, "walk": rows})
+    else:
+        console().print(*tables, sep="\n")
+
+
+def _walk(world: Any, steps: int, seed: int) -> Any:
+    """One row per state of a random walk: where one is, what could be done, what was done, what is true."""
+    import numpy as np
+
+    from meip.model.world import encode
+
+    rng = np.random.default_rng(seed)
+    state = _drawn(world.initial(), rng)
+    for step in range(min(steps, world.horizon - 1) + 1):
+        actions = list(world.actions(state))
+        last = step == min(steps, world.horizon - 1) or not actions
+        action = None if last else actions[rng.integers(len(actions))]
+        yield {
+            "state": world.describe(state),
+            "legal": len(actions),
+            "actions": [encode(a) for a in actions[:SHOWN_ACTIONS]],
+            "action": encode(action),
+            "facts": _true_facts(world.domain, world.facts(state)),
+        }
+        if last:
+            return
+        state = _drawn(world.outcomes(state, action), rng)
+
+
+def _drawn(choices: Any, rng: Any) -> Any:
+    weights = [p for p, _ in choices]
+    return choices[rng.choice(len(weights), p=[w / sum(weights) for w in weights])][1]
+
+
+def _true_facts(domain: Any, facts: Any) -> dict[str, Any]:
+    """For each fluent that has a table: the tuples of which it is true, or its values."""
+    import numpy as np
+
+    found: dict[str, Any] = {}
+    for fluent in domain.fluents:
+        table = facts.tables.get(fluent.name)
+        if table is None:
+            continue
+        if fluent.real:
+            found[fluent.name] = [None if np.isnan(v) else float(v) for v in np.ravel(table)]
+        else:
+            found[fluent.name] = [list(map(int, index)) for index in np.argwhere(table)]
+    return found
+
+
+def _fluents(world: Any) -> Any:
+    from rich.table import Table
+
+    static = _true_facts(world.domain, world.static_facts())
+    table = Table(title=f"domain {world.domain.name}", title_justify="left")
+    for heading in ("fluent", "of", "in English", "static: true of"):
+        table.add_column(heading)
+    for fluent in world.domain.fluents:
+        kind = "number" if fluent.real else "predicate"
+        of = f"{kind} of {', '.join(fluent.classes)}" if fluent.classes else kind
+        table.add_row(fluent.name, of, fluent.phrase, _tuples(static[fluent.name]) if fluent.name in static else "")
+    return table
+
+
+def _states(name: str, rows: list[dict[str, Any]], horizon: int) -> Any:
+    from rich.table import Table
+
+    table = Table(title=f"a walk in {name} (horizon {horizon} states)", title_justify="left", show_lines=True)
+    for heading in ("", "state", "what can be done", "true facts"):
+        table.add_column(heading)
+    for number, row in enumerate(rows):
+        facts = "\n".join(f"{fluent}: {_tuples(value)}" for fluent, value in row["facts"].items() if value)
+        table.add_row(str(number), row["state"], _choices(row), facts)
+    return table
+
+
+def _choices(row: dict[str, Any]) -> str:
+    if not row["legal"]:
+        return "nothing: the episode is over"
+    shown = ", ".join(_action(a) for a in row["actions"])
+    more = ", ..." if row["legal"] > len(row["actions"]) else ""
+    chosen = "" if row["action"] is None else f"\nchosen: {_action(row['action'])}"
+    return f"{row['legal']}: {shown}{more}{chosen}"
+
+
+def _action(value: Any) -> str:
+    return " ".join(map(_action, value)) if isinstance(value, list) else str(value)
+
+
+def _tuples(values: list[Any]) -> str:
+    shown = [
+        ("(" + ",".join(map(str, v)) + ")" if len(v) != 1 else str(v[0])) if isinstance(v, list) else _number(v)
+        for v in values[:SHOWN_TUPLES]
+    ]
+    return (
+        "yes" if shown == ["()"] else " ".join(shown) + (f" ... ({len(values)})" if len(values) > SHOWN_TUPLES else "")
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"

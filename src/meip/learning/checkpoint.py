@@ -1,0 +1,73 @@
+"""Checkpoints: the decisions of a learning run so far, so that a killed run can go on where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from meip.base import documents
+from meip.base.documents import document
+from meip.base.errors import DocumentError, LearningError
+from meip.learning.decisions import Decision
+
+__all__ = ["Checkpoint", "CheckpointDocument"]
+
+
+@document("checkpoint")
+@dataclass(frozen=True)
+class CheckpointDocument:
+    """What one member of a run has decided so far."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    run: str
+    """Hash of the demonstrations and options: only the same run may go on from here."""
+    member: int
+    decisions: tuple[Decision, ...]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder with one small file per member, replaced as a whole after each accepted concept."""
+
+    folder: Path
+    run: str
+
+    @classmethod
+    def open(cls, folder: str | Path, run: str) -> Checkpoint:
+        """A new or an existing folder; one of another run is refused, so that nothing is lost or mixed up."""
+        found = cls(Path(folder), run)
+        for file in sorted(found.folder.glob("member-*.json")):
+            if documents.read(file, "checkpoint").run != run:
+                raise LearningError(
+                    f"{file}: this checkpoint is of another run (other demonstrations, options or version); "
+                    "give another folder, or remove it"
+                )
+        return found
+
+    def decisions(self, member: int) -> tuple[Decision, ...]:
+        """What a member had decided; nothing where it had not begun."""
+        file = self._file(member)
+        if not file.exists():
+            return ()
+        found: CheckpointDocument = documents.read(file, "checkpoint")
+        return found.decisions
+
+    def keep(self, member: int, decisions: Sequence[Decision]) -> None:
+        """Write down what a member has decided; when this returns, it survives a crash."""
+        documents.write(self._file(member), CheckpointDocument(self.run, member, tuple(decisions)))
+
+    def remove(self) -> None:
+        """The run is finished: its files are not needed any more."""
+        for file in self.folder.glob("member-*.json"):
+            with suppress(DocumentError, OSError):
+                if documents.read(file, "checkpoint").run == self.run:
+                    file.unlink()
+        with suppress(OSError):
+            self.folder.rmdir()  # only where it is empty
+
+    def _file(self, member: int) -> Path:
+        return self.folder / f"member-{member:03d}.json"

@@ -1,0 +1,248 @@
+"""Demonstrated steps with their alternatives: what the stepwise regime learns from.
+
+Each step of a demonstration is a choice among the actions that were possible; where chance has a say, an action stands
+for the mean over its outcomes. States of all problems are numbered in one batch, so that a concept is one column.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.base.errors import LearningError
+from meip.concepts.values.denotation import Denotation
+from meip.learning.stepwise.combined import combine
+from meip.learning.stepwise.needed import needed, next_state
+from meip.learning.training import Episode
+from meip.model.demonstrations import Plan, replay
+from meip.model.domain import Domain, FactBlock
+from meip.model.graph import StateGraph
+
+__all__ = ["Choice", "Demonstrated", "Steps"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+ALTERNATIVES = 4000  # in all; long demonstrations in large worlds are thinned out to this
+REACH = 40  # how far ahead an action is looked for that could have come first
+HINGE_STATES = 60  # states of one demonstration that are compared in pairs
+
+
+@dataclass
+class Choice:
+    """One demonstrated step: the state, the actions that were possible, and which were right."""
+
+    state: int
+    outcomes: list[list[tuple[float, int]]]
+    """For each action, probabilities and states (of the graph, later of the batch)."""
+    shown: int
+    """The demonstrated action."""
+    also: list[int] = field(default_factory=list)
+    """Later actions of the plan that could have come first, with everything between them unchanged."""
+    free: bool = False
+    """Are these as right as the shown one, whatever the model? (What the other of two interleaved plans would do.)"""
+
+
+@dataclass
+class Demonstrated:
+    """One demonstration: its problem, its choices, and the states that are compared in pairs."""
+
+    graph: StateGraph
+    problem: int
+    """The number of its graph."""
+    parts: frozenset[int]
+    """The problems it is about: its own, or the two that were joined."""
+    choices: list[Choice]
+    states: list[int]
+    """Of the batch, in order of time."""
+    steps: int
+
+
+class Steps:
+    """The choices of all demonstrations, and the states they are about in one batch.
+
+    In worlds with a goal a demonstration can be read in two ways: as it was shown, or with only the steps that the
+    goal needs. `readings` has the demonstrations by each; the second only where it differs and `only_needed` is not
+    False. `pairs`: so many pairs of problems are joined to larger ones as well, where the world knows how to.
+    """
+
+    def __init__(
+        self,
+        episodes: Sequence[Episode],
+        seed: int = 0,
+        alternatives: int = ALTERNATIVES,
+        only_needed: bool | None = None,
+        pairs: int = 0,
+    ) -> None:
+        if not episodes:
+            raise LearningError("there are no demonstrations to learn from: give at least one")
+        self.graphs: list[StateGraph] = []
+        shown, own = self._replayed(episodes)
+        short = shown if only_needed is False else [needed(self.graphs[k], p) for p, k in zip(shown, own, strict=True)]
+        self.left_out = sum(len(a.actions) - len(b.actions) for a, b in zip(shown, short, strict=True))
+        plans = {"shown": shown, "needed": short} if self.left_out else {"shown": shown}
+        if only_needed:
+            plans = {"needed": short}
+        self.joined = 0
+        self.readings = {
+            name: self._choose(read, own, pairs, alternatives, np.random.default_rng([seed, 17]))
+            for name, read in plans.items()
+        }
+        if not any(d.choices for read in self.readings.values() for d in read):
+            raise LearningError("no demonstration has a step: there is nothing to learn from plans of one state")
+        self.blocks = self._number()
+        self.states = sum(len(b.states) for b in self.blocks)
+
+    def _replayed(self, episodes: Sequence[Episode]) -> tuple[list[Plan], list[int]]:
+        """The plans as they were shown, and the number of the problem of each."""
+        graphs: dict[Hashable, int] = {}
+        plans: list[Plan] = []
+        own: list[int] = []
+        for number, episode in enumerate(episodes, start=1):
+            key = id(episode.world)
+            if key not in graphs:
+                graphs[key] = len(self.graphs)
+                self.graphs.append(StateGraph(episode.world))
+            graph = self.graphs[graphs[key]]
+            if graph.world.domain != self.domain:
+                raise LearningError(
+                    f"demonstration {number} is in domain {graph.world.domain.name!r}, the first one in "
+                    f"{self.domain.name!r}: what is learned is about one domain"
+                )
+            given = episode.demonstration
+            plan = given if isinstance(given, Plan) else replay(graph.world, given, where=f"demonstration {number}")
+            plans.append(plan)
+            own.append(graphs[key])
+        return plans, own
+
+    def _choose(
+        self, plans: Sequence[Plan], own: Sequence[int], pairs: int, alternatives: int, rng: np.random.Generator
+    ) -> list[Demonstrated]:
+        """The choices of each plan, and of pairs of them in joined problems."""
+        joined = combine([self.graphs[p] for p in own], plans, pairs, rng) if pairs else []
+        self.joined = len(joined)
+        budget = alternatives // (len(plans) + len(joined))
+        found = [
+            _demonstrated(self.graphs[problem], problem, {problem}, plan, budget, rng)
+            for plan, problem in zip(plans, own, strict=True)
+        ]
+        for pair in joined:
+            self.graphs.append(pair.graph)
+            parts = {own[part] for part in pair.parts}
+            found.append(_demonstrated(pair.graph, len(self.graphs) - 1, parts, pair.plan, budget, rng, pair.also))
+        return found
+
+    @property
+    def domain(self) -> Domain:
+        return self.graphs[0].world.domain
+
+    def denotation(self) -> Denotation:
+        """An evaluator of concepts over the batch."""
+        return Denotation(self.domain, self.blocks)
+
+    def _number(self) -> list[FactBlock]:
+        """Number the states of interest in one batch, problem by problem."""
+        blocks: list[FactBlock] = []
+        size = 0
+        self.problem_of: list[int] = []
+        self.numbers: list[int] = []  # of each state in its graph
+        for number, graph in enumerate(self.graphs):
+            place: dict[int, int] = {}
+            for shown in (d for read in self.readings.values() for d in read):
+                if shown.problem == number:
+                    _renumber(shown, place, size)
+            blocks += [dataclasses.replace(b, states=b.states + size) for b in graph.facts(list(place))]
+            size += len(place)
+            self.problem_of += [number] * len(place)
+            self.numbers += place
+        return blocks
+
+
+def _renumber(shown: Demonstrated, place: dict[int, int], offset: int) -> None:
+    def at(state: int) -> int:
+        return offset + place.setdefault(state, len(place))
+
+    shown.states = [at(s) for s in shown.states]
+    for choice in shown.choices:
+        choice.state = at(choice.state)
+        choice.outcomes = [[(p, at(s)) for p, s in outcomes] for outcomes in choice.outcomes]
+
+
+def _demonstrated(
+    graph: StateGraph,
+    problem: int,
+    parts: set[int],
+    plan: Plan,
+    budget: int,
+    rng: np.random.Generator,
+    also: Sequence[Sequence[Hashable]] | None = None,
+) -> Demonstrated:
+    states = [graph.intern(s) for s in plan.states]
+    order = list(range(len(states) - 1))
+    if len(order) > 8:
+        order = [int(t) for t in rng.permutation(order)]
+    chosen: dict[int, Choice] = {}
+    spent = 0
+    for t in order:
+        if spent >= budget:
+            break
+        choice = _choice(graph, plan, states, t, None if also is None else also[t])
+        spent += len(choice.outcomes)
+        chosen[t] = choice
+    choices = [chosen[t] for t in sorted(chosen)] + _stopping(graph, states[-1])
+    kept = np.unique(np.linspace(0, len(states) - 1, min(len(states), HINGE_STATES)).astype(np.int64))
+    return Demonstrated(graph, problem, frozenset(parts), choices, [states[i] for i in kept], len(states) - 1)
+
+
+def _stopping(graph: StateGraph, last: int) -> list[Choice]:
+    """Where the goal was reached, to stop was a choice among what else could have been done."""
+    further = [graph.intern(s) for s in graph.world.onward(graph.states[last])]
+    return [Choice(last, [[(1.0, s)] for s in (last, *further)], 0)] if further else []
+
+
+def _choice(
+    graph: StateGraph, plan: Plan, states: Sequence[int], t: int, also: Sequence[Hashable] | None = None
+) -> Choice:
+    numbers = graph.action_numbers(states[t])
+    actions = [graph.actions[a] for a in numbers]
+    outcomes = [graph.outcomes(a) for a in numbers]
+    if plan.actions[t] in actions:
+        shown = actions.index(plan.actions[t])
+    else:  # a move that the world does not list by itself
+        shown = len(actions)
+        found = graph.world.outcomes(plan.states[t], plan.actions[t])
+        outcomes.append([(float(p), graph.intern(s)) for p, s in found])
+    choice = Choice(states[t], outcomes, shown)
+    if also is not None:
+        choice.also, choice.free = [actions.index(a) for a in also], True
+        return choice
+    choice.also = [a for a in _could_come_first(graph, plan, states, t, actions) if a != shown]
+    return choice
+
+
+def _could_come_first(
+    graph: StateGraph, plan: Plan, states: Sequence[int], t: int, actions: Sequence[Hashable]
+) -> list[int]:
+    """Positions among the actions at t of later ones of the plan that commute with all steps before them."""
+    found = []
+    place = {a: i for i, a in enumerate(actions)}
+    seen: set[Hashable] = set()
+    for later in range(t + 1, min(len(plan.actions), t + 1 + REACH)):
+        action = plan.actions[later]
+        if action in place and action not in seen and _commutes(graph, plan, states, t, later):
+            found.append(place[action])
+        seen.add(action)
+    return found
+
+
+def _commutes(graph: StateGraph, plan: Plan, states: Sequence[int], t: int, later: int) -> bool:
+    """Does the plan with the later action moved to t go through legal steps to the same state?"""
+    state = next_state(graph, states[t], plan.actions[later])
+    for k in range(t, later):
+        if state is None:
+            return False
+        state = next_state(graph, state, plan.actions[k])
+    return state == states[later + 1]

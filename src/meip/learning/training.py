@@ -1,0 +1,205 @@
+"""TrainingSet: demonstrations replayed in their worlds, as state numbers, ready to learn from.
+
+Demonstrations of the same problem share one graph. A *case* is a problem with one initial state: plans are only ever
+compared within a case, and each case has its own log Z. Rows of feature matrices run over the states of all graphs
+that are of interest: demonstrated ones, those of pools, and alternatives to a demonstrated step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.base.errors import LearningError
+from meip.concepts.language import Concept
+from meip.concepts.values.columns import GraphColumns, Programs
+from meip.model.demonstrations import Demonstration, Plan, replay
+from meip.model.domain import Domain
+from meip.model.graph import StateGraph
+from meip.search.plans import enumerate_plans, history_count, roll_out
+
+__all__ = ["Case", "ChanceFailures", "Episode", "Shown", "TrainingSet"]
+
+ChanceFailures = Literal["non-modal", "marked", "none"]
+COMPLETIONS = 200  # continuations of an outcome that did not happen: listed up to here, else sampled
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One demonstration and the world it was given in."""
+
+    world: Any
+    demonstration: Demonstration | Plan
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A demonstration as the learner sees it: the plans that it may stand for, the recorded one first.
+
+    There is one, unless chance intervened: then what else the demonstrator's action could have led to counts as well,
+    with its probability.
+    """
+
+    plans: tuple[tuple[int, ...], ...]
+    log_share: tuple[float, ...]
+    clean: int
+    """How many states of the recorded plan precede the first chance failure: what came by intention."""
+
+    @property
+    def states(self) -> tuple[int, ...]:
+        return self.plans[0]
+
+    @property
+    def intended(self) -> tuple[int, ...]:
+        return self.plans[0][: self.clean]
+
+
+@dataclass
+class Case:
+    """One problem from one initial state, with what was shown there."""
+
+    graph: int
+    start: int
+    horizon: int
+    shown: list[Shown] = field(default_factory=list)
+
+
+class TrainingSet:
+    """Episodes grouped into graphs and cases."""
+
+    def __init__(
+        self, episodes: Sequence[Episode], *, chance_failures: ChanceFailures = "non-modal", seed: int = 0
+    ) -> None:
+        if not episodes:
+            raise LearningError("there are no demonstrations to learn from: give at least one")
+        self.graphs: list[StateGraph] = []
+        self.cases: list[Case] = []
+        known: dict[Hashable, int] = {}
+        cases: dict[tuple[int, int], Case] = {}
+        for number, episode in enumerate(episodes, start=1):
+            key = _identity(episode.world)
+            if key not in known:
+                known[key] = len(self.graphs)
+                self.graphs.append(StateGraph(episode.world))
+            index = known[key]
+            graph = self.graphs[index]
+            if graph.world.domain != self.graphs[0].world.domain:
+                raise LearningError(
+                    f"demonstration {number} is in domain {graph.world.domain.name!r}, the first one in "
+                    f"{self.graphs[0].world.domain.name!r}: what is learned is about one domain"
+                )
+            shown = _shown(graph, episode, number, chance_failures, seed)
+            case = cases.get((index, shown.states[0]))
+            if case is None:
+                case = cases[index, shown.states[0]] = Case(index, shown.states[0], graph.horizon)
+                self.cases.append(case)
+            case.shown.append(shown)
+        for case in self.cases:
+            case.horizon = _case_horizon(self.graphs[case.graph], case)
+        programs = Programs(self.domain)
+        self._tracked = [GraphColumns(graph, everything=False, programs=programs) for graph in self.graphs]
+        self._demonstrated: tuple[tuple[int, ...], list[NDArray[np.int64]]] | None = None
+        for case, shown in self.shown:
+            self._tracked[case.graph].rows(np.array(shown.states, np.int64))
+
+    @property
+    def domain(self) -> Domain:
+        return self.graphs[0].world.domain
+
+    @property
+    def shown(self) -> list[tuple[Case, Shown]]:
+        """Every demonstration with its case."""
+        return [(case, shown) for case in self.cases for shown in case.shown]
+
+    def set_aside(self, numbers: Collection[int]) -> None:
+        """Leave out demonstrations, by their place in `shown`, as if they had not been given."""
+        kept = [pair for k, pair in enumerate(self.shown) if k not in numbers]
+        for case in self.cases:
+            case.shown = [shown for of, shown in kept if of is case]
+        self._demonstrated = None
+
+    def track(self, graph: int, states: NDArray[np.int64]) -> None:
+        """These states will be asked for: give them rows. Rows given before move when an earlier graph gets more."""
+        self._tracked[graph].rows(states)
+
+    def rows(self, graph: int, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of states of a graph, which must be tracked; -1 (padding) stays -1."""
+        offset = sum(len(columns) for columns in self._tracked[:graph])
+        found = self._tracked[graph].rows(states)
+        return np.where(found >= 0, found + offset, -1)
+
+    def matrix(self, concepts: Sequence[Concept]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Values and missing marks [rows, K] over the tracked states of all graphs."""
+        parts = [columns.matrix(concepts) for columns in self._tracked]
+        return np.concatenate([values for values, _ in parts]), np.concatenate([missing for _, missing in parts])
+
+    def demonstrated_rows(self) -> list[NDArray[np.int64]]:
+        """The rows of each demonstration's intended states."""
+        sizes = (*(len(columns) for columns in self._tracked), len(self.shown))
+        if self._demonstrated is None or self._demonstrated[0] != sizes:  # rows move when more states are tracked
+            rows = [self.rows(case.graph, np.array(shown.intended, np.int64)) for case, shown in self.shown]
+            self._demonstrated = (sizes, rows)
+        return self._demonstrated[1]
+
+
+def _identity(world: Any) -> Hashable:
+    """Equal worlds share a graph where they can be compared, else only the same object does."""
+    try:
+        hash(world)
+    except TypeError:
+        return id(world)
+    return (type(world), world)
+
+
+def _shown(graph: StateGraph, episode: Episode, number: int, rule: ChanceFailures, seed: int) -> Shown:
+    given = episode.demonstration
+    plan = given if isinstance(given, Plan) else replay(graph.world, given, where=f"demonstration {number}")
+    states = tuple(graph.intern(s) for s in plan.states)
+    failures = [t for t in range(len(plan.actions)) if _failed(graph, plan, t, rule)]
+    plans, shares = [states], [0.0]
+    happened = 0.0  # log probability of the chance failures so far
+    for t in failures:
+        for probability, state in graph.world.outcomes(plan.states[t], plan.actions[t]):
+            other = graph.intern(state)
+            if other == states[t + 1] or probability <= 0:
+                continue
+            for tail, log_share in _completions(graph, other, graph.horizon - t - 1, seed + 7919 * number + t):
+                plans.append(states[: t + 1] + tail)
+                shares.append(happened + np.log(probability) + log_share)
+        happened += float(np.log(plan.probabilities[t]))
+    shares[0] = happened
+    clean = failures[0] + 1 if failures else len(states)
+    return Shown(tuple(plans), tuple(shares), clean)
+
+
+def _failed(graph: StateGraph, plan: Plan, t: int, rule: ChanceFailures) -> bool:
+    if rule == "none":
+        return False
+    if plan.chance_failures[t] or rule == "marked":
+        return bool(plan.chance_failures[t])
+    most = max(p for p, _ in graph.world.outcomes(plan.states[t], plan.actions[t]))
+    return plan.probabilities[t] < most - 1e-9
+
+
+def _completions(graph: StateGraph, start: int, length: int, seed: int) -> list[tuple[tuple[int, ...], float]]:
+    """How an outcome that did not happen might have gone on, under P0."""
+    if length <= 1:
+        return [((start,), 0.0)]
+    if history_count(graph, start, length, COMPLETIONS) <= COMPLETIONS:
+        plans = enumerate_plans(graph, start, length, COMPLETIONS)
+        return [(plans.plan(i), float(plans.log_base[i])) for i in range(len(plans))]
+    plans = roll_out(graph, start, length, COMPLETIONS, seed)
+    return [(plans.plan(i), -float(np.log(COMPLETIONS))) for i in range(len(plans))]
+
+
+def _case_horizon(graph: StateGraph, case: Case) -> int:
+    """The world's horizon where it ended the episodes; the longest demonstration where people stopped by themselves."""
+    longest = max(len(shown.states) for shown in case.shown)
+    stopped = any(
+        len(shown.states) < graph.horizon and len(graph.action_numbers(shown.states[-1])) > 0 for shown in case.shown
+    )
+    return longest if stopped else graph.horizon

@@ -1,0 +1,234 @@
+"""StateGraph: a world's states as integers, with successors and facts computed once.
+
+The learner re-plans hundreds of times over the same world with different utilities. So a state becomes an integer
+the first time it is seen, its successors are asked for once, and search, likelihood and pursuit work on integer arrays.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.base.errors import BudgetError, WorldError
+from meip.model.domain import FactBlock
+from meip.model.world import Action, State, World, adapt
+
+__all__ = ["GraphArrays", "StateGraph"]
+
+UNEXPANDED = -1
+PROBABILITY_TOLERANCE = 1e-6
+
+
+class GraphArrays(NamedTuple):
+    """The graph as compact arrays, in the form that numba kernels read. S states, A actions, O outcomes."""
+
+    first_action: NDArray[np.int64]  # [S] index of the state's first action
+    action_count: NDArray[np.int64]  # [S] number of actions; 0: the episode ends here; -1: not expanded yet
+    first_outcome: NDArray[np.int64]  # [A] index of the action's first outcome
+    outcome_count: NDArray[np.int64]  # [A]
+    outcome_state: NDArray[np.int64]  # [O]
+    outcome_probability: NDArray[np.float64]  # [O]
+
+
+class StateGraph:
+    """States interned as integers, successors and facts cached, expanded lazily."""
+
+    def __init__(self, world: Any) -> None:
+        self.world: World = adapt(world)
+        self.states: list[State] = []
+        self.actions: list[Action] = []  # [A] flat, in the order of GraphArrays
+        self._index: dict[State, int] = {}
+        self._first_action = _Growing(np.int64)
+        self._action_count = _Growing(np.int64)
+        self._first_outcome = _Growing(np.int64)
+        self._outcome_count = _Growing(np.int64)
+        self._outcome_state = _Growing(np.int64)
+        self._outcome_probability = _Growing(np.float64)
+        self._arrays: GraphArrays | None = None
+        self._blocks: list[FactBlock] | None = None
+        self.complete = False
+        """True once every state within the horizon is expanded."""
+        start = self._distribution(self.world.initial(), "initial()")
+        self.initial: NDArray[np.int64] = np.array([i for _, i in start], dtype=np.int64)
+        self.initial_probability: NDArray[np.float64] = np.array([p for p, _ in start], dtype=np.float64)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @property
+    def horizon(self) -> int:
+        return self.world.horizon
+
+    def intern(self, state: State) -> int:
+        """The integer of a state, given to it now if it is new."""
+        try:
+            known = self._index.get(state)
+        except TypeError:
+            raise WorldError(
+                f"a state must be hashable, got {type(state).__name__}: use tuples, strings or frozen dataclasses"
+            ) from None
+        if known is not None:
+            return known
+        number = len(self.states)
+        self._index[state] = number
+        self.states.append(state)
+        self._first_action.append(0)
+        self._action_count.append(UNEXPANDED)
+        self._arrays = self._blocks = None
+        self.complete = False
+        return number
+
+    def expanded(self, number: int) -> bool:
+        return bool(self._action_count.data[number] != UNEXPANDED)
+
+    def expand(self, number: int) -> None:
+        """Ask the world for this state's actions and outcomes, once."""
+        if self.expanded(number):
+            return
+        state = self.states[number]
+        actions = list(self.world.actions(state))
+        results = [
+            self._distribution(self.world.outcomes(state, action), f"outcomes of {action!r}") for action in actions
+        ]
+        self._first_action.data[number] = len(self.actions)
+        self._action_count.data[number] = len(actions)
+        self.actions.extend(actions)
+        sizes = [len(outcomes) for outcomes in results]
+        starts: Any = np.cumsum([len(self._outcome_state), *sizes[:-1]]) if sizes else ()
+        self._first_outcome.extend(starts)
+        self._outcome_count.extend(sizes)
+        self._outcome_state.extend([successor for outcomes in results for _, successor in outcomes])
+        self._outcome_probability.extend([probability for outcomes in results for probability, _ in outcomes])
+        self._arrays = None
+
+    def expand_all(
+        self,
+        max_states: int = 1_000_000,
+        max_seconds: float = 60.0,
+        *,
+        horizon: int | None = None,
+        partial: bool = False,
+    ) -> bool:
+        """Expand every state that a plan within the horizon can leave. Returns whether all of them were.
+
+        When a limit is reached: BudgetError, or False with `partial=True` and the graph as far as it goes.
+        """
+        depth_limit = (self.horizon if horizon is None else horizon) - 1
+        stop = time.monotonic() + max_seconds
+        seen = set(self.initial.tolist())
+        layer = sorted(seen)
+        for _ in range(depth_limit):
+            following: list[int] = []
+            for number in layer:
+                self.expand(number)
+                if len(self) > max_states or time.monotonic() > stop:
+                    if partial:
+                        return False
+                    raise BudgetError(
+                        f"the world has more than {max_states} states, or takes longer than {max_seconds:g} s to "
+                        f"expand: {len(self)} seen so far; raise max_states or max_seconds, or sample plans instead"
+                    )
+                for successor in self.successors(number):
+                    if successor not in seen:
+                        seen.add(successor)
+                        following.append(successor)
+            if not following:
+                break
+            layer = following
+        self.complete = True
+        return True
+
+    def successors(self, number: int) -> list[int]:
+        """Every state that some action of an expanded state may lead to (with repetitions)."""
+        actions = self.action_numbers(number)
+        if not actions:
+            return []
+        first, last = self._first_outcome.data[actions[0]], self._first_outcome.data[actions[-1]]
+        last += self._outcome_count.data[actions[-1]]
+        return cast("list[int]", self._outcome_state.data[first:last].tolist())
+
+    def action_numbers(self, number: int) -> range:
+        """The numbers of a state's actions, in the order the world gave them."""
+        self.expand(number)
+        first = int(self._first_action.data[number])
+        return range(first, first + int(self._action_count.data[number]))
+
+    def outcomes(self, action_number: int) -> list[tuple[float, int]]:
+        """The outcomes of an action by its number: probabilities and states."""
+        first, count = int(self._first_outcome.data[action_number]), int(self._outcome_count.data[action_number])
+        states, odds = self._outcome_state.data, self._outcome_probability.data
+        return [(float(odds[o]), int(states[o])) for o in range(first, first + count)]
+
+    def arrays(self) -> GraphArrays:
+        """The graph as it is now; later expansions give new arrays."""
+        if self._arrays is None:
+            self._arrays = GraphArrays(
+                self._first_action.view(),
+                self._action_count.view(),
+                self._first_outcome.view(),
+                self._outcome_count.view(),
+                self._outcome_state.view(),
+                self._outcome_probability.view(),
+            )
+        return self._arrays
+
+    def facts(self, numbers: Sequence[int] | None = None) -> list[FactBlock]:
+        """The facts of these states, by default of all (then kept until a new state is seen)."""
+        if numbers is not None:
+            return self.world.facts_batch([self.states[n] for n in numbers])
+        if self._blocks is None:
+            self._blocks = self.world.facts_batch(self.states)
+        return self._blocks
+
+    def nbytes(self) -> int:
+        """Bytes held by the integer arrays (states, actions and facts are the world's own objects)."""
+        return sum(part.nbytes for part in self.arrays())
+
+    def _distribution(self, pairs: Sequence[tuple[float, State]], where: str) -> list[tuple[float, int]]:
+        if len(pairs) == 1 and pairs[0][0] == 1.0:  # the usual case, quickly
+            return [(1.0, self.intern(pairs[0][1]))]
+        merged: dict[int, float] = {}
+        for probability, state in pairs:
+            if not probability >= 0:
+                raise WorldError(f"{where}: {probability!r} is not a probability")
+            if probability > 0:
+                number = self.intern(state)
+                merged[number] = merged.get(number, 0.0) + float(probability)
+        total = sum(merged.values())
+        if not merged or abs(total - 1) > PROBABILITY_TOLERANCE:
+            raise WorldError(f"{where}: the probabilities add up to {total:g}, not to 1")
+        return [(probability / total, number) for number, probability in merged.items()]
+
+
+class _Growing:
+    """A one-dimensional array that grows by doubling, so that kernels read it without a copy."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.data: NDArray[Any] = np.empty(64, dtype=dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def append(self, value: float) -> None:
+        if self._size == len(self.data):
+            self.extend((value,))
+            return
+        self.data[self._size] = value
+        self._size += 1
+
+    def extend(self, values: Sequence[float] | NDArray[Any]) -> None:
+        size = self._size + len(values)
+        if size > len(self.data):
+            grown = np.empty(max(size, 2 * len(self.data)), dtype=self.data.dtype)
+            grown[: self._size] = self.data[: self._size]
+            self.data = grown
+        self.data[self._size : size] = values
+        self._size = size
+
+    def view(self) -> NDArray[Any]:
+        return self.data[: self._size]

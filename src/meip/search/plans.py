@@ -1,0 +1,321 @@
+"""Sets of plans as integer arrays: listed, rolled out, or drawn from a model.
+
+The base distribution P0 of a plan is the dynamics times a uniform choice among the legal actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.base.errors import BudgetError
+from meip.base.kernels import kernel
+from meip.model.graph import StateGraph
+from meip.search.tree import generator, uniform
+
+__all__ = ["PlanSet", "concatenate", "enumerate_plans", "history_count", "roll_out", "sample_model", "sample_plans"]
+
+MOST_EXPANSIONS = 50_000
+HOPELESS = 16  # give up counting when one more layer like the last would exceed the limit this many times
+
+
+@dataclass(frozen=True)
+class PlanSet:
+    """N plans of at most H states."""
+
+    states: NDArray[np.int64]  # [N, H] padded with -1
+    actions: NDArray[
+        np.int64
+    ]  # [N, H] action number that led to the state; -1 at the first, beyond the end, or unknown
+    lengths: NDArray[np.int64]  # [N]
+    log_base: NDArray[np.float64]  # [N] log P0(plan), given the first state
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def plan(self, i: int) -> tuple[int, ...]:
+        """The states of plan i."""
+        return tuple(int(s) for s in self.states[i, : self.lengths[i]])
+
+    def take(self, rows: Any) -> PlanSet:
+        return PlanSet(self.states[rows], self.actions[rows], self.lengths[rows], self.log_base[rows])
+
+
+def concatenate(parts: Sequence[PlanSet]) -> PlanSet:
+    """Several sets as one."""
+    width = max(p.states.shape[1] for p in parts)
+
+    def padded(a: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.pad(a, ((0, 0), (0, width - a.shape[1])), constant_values=-1)
+
+    return PlanSet(
+        np.concatenate([padded(p.states) for p in parts]),
+        np.concatenate([padded(p.actions) for p in parts]),
+        np.concatenate([p.lengths for p in parts]),
+        np.concatenate([p.log_base for p in parts]),
+    )
+
+
+def history_count(graph: StateGraph, start: int, length: int, limit: int) -> int:
+    """How many plans of at most `length` states begin at `start`; more than `limit` if there are more.
+
+    Expands every state that such a plan can leave, but gives up early where the growth so far leaves no hope, or where
+    too many states would have to be expanded. No clock is involved: the answer is the same on every machine.
+    """
+    expansions = 0
+    layer: dict[int, int] = {start: 1}
+    finished = 0
+    for _ in range(length - 1):
+        following: dict[int, int] = {}
+        for state, ways in layer.items():
+            successors = graph.successors(state)
+            if not successors:
+                finished += ways
+            for successor in successors:
+                following[successor] = following.get(successor, 0) + ways
+            expansions += 1
+            if len(following) > limit or expansions > MOST_EXPANSIONS:
+                return limit + 1
+        total, before = sum(following.values()), sum(layer.values())
+        layer = following
+        if finished + total > limit or total * total > HOPELESS * limit * before:
+            return limit + 1
+    return finished + sum(layer.values())
+
+
+def enumerate_plans(graph: StateGraph, start: int, length: int, limit: int = 1_000_000) -> PlanSet:
+    """Every plan of at most `length` states from `start`, with its log P0. BudgetError where there are too many."""
+    count = history_count(graph, start, length, limit)
+    if count > limit:
+        raise BudgetError(f"more than {limit} plans of {length} states: sample them instead, or raise the limit")
+    states = np.full((count, length), -1, np.int64)
+    actions = np.full((count, length), -1, np.int64)
+    lengths = np.zeros(count, np.int64)
+    log_base = np.zeros(count)
+    _enumerate(graph.arrays(), start, states, actions, lengths, log_base)
+    return PlanSet(states, actions, lengths, log_base)
+
+
+@kernel
+def _enumerate(graph: Any, start: int, states: Any, actions: Any, lengths: Any, log_base: Any) -> None:
+    """Depth first. `edge[n]` counts through the (action, outcome) pairs of the n-th state of the path."""
+    horizon = states.shape[1]
+    path, move = np.full(horizon, -1), np.full(horizon, -1)
+    offset, outcome = np.zeros(horizon, np.int64), np.zeros(horizon, np.int64)
+    logs = np.zeros(horizon)
+    path[0] = start
+    n = 1
+    row = 0
+    while n > 0:
+        state = path[n - 1]
+        count = graph.action_count[state] if n < horizon else 0
+        if count > 0 and offset[n - 1] < count:
+            action = graph.first_action[state] + offset[n - 1]
+            o = graph.first_outcome[action] + outcome[n - 1]
+            path[n], move[n] = graph.outcome_state[o], action
+            logs[n] = logs[n - 1] + np.log(graph.outcome_probability[o] / count)
+            outcome[n - 1] += 1
+            if outcome[n - 1] == graph.outcome_count[action]:
+                outcome[n - 1] = 0
+                offset[n - 1] += 1
+            offset[n] = 0
+            outcome[n] = 0
+            n += 1
+            continue
+        if count == 0:
+            states[row, :n] = path[:n]
+            actions[row, :n] = move[:n]
+            lengths[row] = n
+            log_base[row] = logs[n - 1]
+            row += 1
+        n -= 1
+
+
+def roll_out(graph: StateGraph, start: int, length: int, count: int, seed: int) -> PlanSet:
+    """`count` plans drawn from P0. Only what is drawn is asked of the world: nothing is expanded."""
+    rng = np.random.default_rng(seed)
+    states = np.full((count, length), -1, np.int64)
+    lengths = np.ones(count, np.int64)
+    log_base = np.zeros(count)
+    states[:, 0] = start
+    legal: dict[int, Sequence[Any]] = {}
+    for i in range(count):
+        for n in range(1, length):
+            number = int(states[i, n - 1])
+            state = graph.states[number]
+            choices = legal.get(number)
+            if choices is None:
+                choices = legal[number] = graph.world.actions(state)
+            if not choices:
+                break
+            outcomes = graph.world.outcomes(state, choices[int(rng.integers(len(choices)))])
+            k = 0 if len(outcomes) == 1 else int(rng.choice(len(outcomes), p=[p for p, _ in outcomes]))
+            states[i, n] = graph.intern(outcomes[k][1])
+            lengths[i] = n + 1
+            log_base[i] += np.log(outcomes[k][0] / len(choices))
+    return PlanSet(states, np.full_like(states, -1), lengths, log_base)
+
+
+def sample_model(
+    graph: StateGraph,
+    ranking: Callable[[StateGraph], NDArray[np.float64]] | None,
+    start: int,
+    length: int,
+    count: int,
+    seed: int,
+    *,
+    scale: float = 1.0,
+    prefix: Sequence[int] = (),
+) -> tuple[PlanSet, float]:
+    """Draw plans from exp(u) P0 by sequential Monte Carlo with one-step look-ahead; also an estimate of log Z.
+
+    u = (4 / h) * sum over pairs of tanh(scale * difference), that is lambda(h) = 2(h - 1) times relaxed tau. Without a
+    ranking, or with one of zeros, this is a roll-out of P0. The estimate of Z is unbiased. `prefix` are the states
+    before `start`, which count as history but are not drawn.
+    """
+    random = generator(seed)
+    begin = len(prefix) + 1
+    states = np.full((count, max(length, begin)), -1, np.int64)
+    actions = np.full_like(states, -1)
+    states[:, :begin] = [*prefix, start]
+    lengths = np.full(count, begin, np.int64)
+    log_base, log_weight, sums = np.zeros(count), np.zeros(count), np.zeros(count)
+    alive = np.ones(count, np.bool_)
+    log_z = 0.0
+    coefficient = 4.0 / max(length, 2)
+    for n in range(begin, length):
+        for state in np.unique(states[alive, n - 1]):
+            graph.expand(int(state))
+        g = np.zeros((len(graph), 1)) if ranking is None else ranking(graph)
+        _advance(
+            graph.arrays(),
+            g,
+            states,
+            actions,
+            lengths,
+            log_base,
+            log_weight,
+            sums,
+            alive,
+            n,
+            coefficient,
+            scale,
+            random,
+        )
+        if not alive.any():
+            break
+        if ranking is not None:
+            log_z += _resample_if_poor(states, actions, lengths, log_base, log_weight, sums, alive, random)
+    # a plan that ends before the horizon has its own lambda: 4 / h instead of 4 / H
+    log_weight += sums * (4.0 / lengths - coefficient)
+    top = log_weight.max()
+    log_z += float(top + np.log(np.mean(np.exp(log_weight - top))))
+    plans = PlanSet(states, actions, lengths, log_base)
+    if ranking is not None:
+        plans = plans.take(_systematic(np.exp(log_weight - top), uniform(random)))
+    return plans, log_z
+
+
+@kernel
+def _advance(
+    graph: Any, g: Any, states: Any, actions: Any, lengths: Any, log_base: Any, log_weight: Any, sums: Any, alive: Any,
+    n: int, coefficient: float, scale: float, random: Any,
+) -> None:  # fmt: skip
+    """One step of every living particle: successors in proportion to P0 * exp(coefficient * pair sums)."""
+    members = g.shape[1]
+    for i in range(len(states)):
+        if not alive[i]:
+            continue
+        state = states[i, n - 1]
+        count = graph.action_count[state]
+        if count == 0:
+            alive[i] = False
+            continue
+        first = graph.first_action[state]
+        begin = graph.first_outcome[first]
+        end = graph.first_outcome[first + count - 1] + graph.outcome_count[first + count - 1]
+        mass = np.empty(end - begin)
+        gain = np.empty(end - begin)
+        base = np.empty(end - begin)
+        move = np.empty(end - begin, np.int64)
+        total = 0.0
+        for a in range(first, first + count):
+            for o in range(graph.first_outcome[a], graph.first_outcome[a] + graph.outcome_count[a]):
+                following = graph.outcome_state[o]
+                pair_sum = 0.0
+                for j in range(n):
+                    for m in range(members):
+                        pair_sum += np.tanh(scale * (g[following, m] - g[states[i, j], m]))
+                k = o - begin
+                gain[k] = pair_sum / members
+                base[k] = graph.outcome_probability[o] / count
+                mass[k] = base[k] * np.exp(coefficient * gain[k])
+                move[k] = a
+                total += mass[k]
+        draw = uniform(random) * total
+        k = 0
+        while k < len(mass) - 1 and draw >= mass[k]:
+            draw -= mass[k]
+            k += 1
+        states[i, n] = graph.outcome_state[begin + k]
+        actions[i, n] = move[k]
+        lengths[i] = n + 1
+        sums[i] += gain[k]
+        log_base[i] += np.log(base[k])
+        log_weight[i] += np.log(total)
+
+
+def _resample_if_poor(
+    states: Any, actions: Any, lengths: Any, log_base: Any, log_weight: Any, sums: Any, alive: Any, random: Any
+) -> float:
+    """Systematic resampling when the effective sample size falls below half; returns what moves into log Z."""
+    top = log_weight.max()
+    weight = np.exp(log_weight - top)
+    if weight.sum() ** 2 > 0.5 * len(weight) * (weight**2).sum():
+        return 0.0
+    rows = _systematic(weight, uniform(random))
+    for part in (states, actions, lengths, log_base, sums, alive):
+        part[:] = part[rows]
+    log_weight[:] = 0.0
+    return float(top + np.log(weight.mean()))
+
+
+def _systematic(weight: NDArray[np.float64], draw: float) -> NDArray[np.int64]:
+    positions = (np.arange(len(weight)) + draw) / len(weight)
+    cumulative = np.cumsum(weight) / weight.sum()
+    return np.minimum(np.searchsorted(cumulative, positions, side="right"), len(weight) - 1)
+
+
+def sample_plans(
+    graph: StateGraph,
+    ranking: Callable[[StateGraph], NDArray[np.float64]],
+    count: int,
+    strength: Callable[[int], float] | float,
+    *,
+    start: int | None = None,
+    length: int | None = None,
+    seed: int = 0,
+    limit: int = 200_000,
+) -> PlanSet:
+    """Draw plans in proportion to exp(lambda * tau) P0, with the sign-tau of the ranking, exactly.
+
+    `strength` is lambda, or a function of the plan's length. BudgetError where the plans cannot be listed: then
+    `sample_model` draws from the relaxed model.
+    """
+    from meip.utility.ordering import batch_tau
+
+    first = int(graph.initial[0]) if start is None else start
+    plans = enumerate_plans(graph, first, graph.horizon if length is None else length, limit)
+    g = ranking(graph)
+    tau = np.mean(
+        [batch_tau(plans.states, plans.lengths, np.ascontiguousarray(g[:, m])) for m in range(g.shape[1])], axis=0
+    )
+    lam = np.array([strength(int(h)) for h in plans.lengths]) if callable(strength) else float(strength)
+    log_p = plans.log_base + lam * tau
+    probability = np.exp(log_p - log_p.max())
+    rng = np.random.default_rng(seed)
+    return plans.take(rng.choice(len(plans), size=count, p=probability / probability.sum()))

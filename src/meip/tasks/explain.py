@@ -1,0 +1,229 @@
+"""Explanations: what a task is about, in English, with formulas, curves, shares and the learned order.
+
+Everything here is plain data; `meip.report` shows it on a terminal and as a page.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from meip.concepts.english import english
+from meip.concepts.language import Concept
+from meip.learning.decisions import Decision
+from meip.tasks.task import Precedence, Provenance, Task, precedence
+from meip.utility.terms import curve
+
+__all__ = ["MAJORITY", "Explanation", "Reading", "explain", "layers", "reduced"]
+
+MAJORITY = 0.5
+MOST_TOLD = 4  # wishes without an order in the sentence
+Curve = tuple[tuple[float, float], ...]  # (value of the concept, what it adds to g)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One concept of a task."""
+
+    text: str
+    english: str
+    kind: str
+    curves: tuple[Curve, ...]
+    """One per member that uses it."""
+    share: float
+    """Of the utility: how much g can differ through this concept, relative to all (the members' mean)."""
+    confidence: float
+    """Share of the members that use it and agree on its direction."""
+    direction: str
+    """wanted, avoided, or shaped (neither rising nor falling throughout)."""
+    first: str = ""
+    """For an order concept: what has to come first .."""
+    then: str = ""
+    """.. and what only then."""
+
+    @property
+    def is_order(self) -> bool:
+        return bool(self.first)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A task in words and numbers."""
+
+    domain: str
+    sentence: str
+    readings: tuple[Reading, ...]
+    order: tuple[Precedence, ...]
+    english: dict[str, str]
+    """The English of each concept by its text."""
+    tau_demo: float
+    members: int
+    decisions: tuple[Decision, ...]
+    provenance: Provenance
+    notes: tuple[str, ...]
+
+    @property
+    def wishes(self) -> tuple[Reading, ...]:
+        """What is cared about, without the order between them: first what comes first, the rest by its share."""
+        rank = {str(c): n for n, layer in enumerate(layers(self.order)) for c in layer}
+        chosen = [r for r in self.readings if not r.is_order]
+        return tuple(sorted(chosen, key=lambda r: (rank.get(r.text, len(rank)), -r.share)))
+
+    def order_share(self, edge: Precedence) -> float:
+        """How much of the utility is about this piece of order."""
+        found = [r.share for r in self.readings if (r.first, r.then) == (str(edge.first), str(edge.then))]
+        return sum(found)
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "domain": self.domain,
+            "sentence": self.sentence,
+            "concepts": [dataclasses.asdict(reading) for reading in self.readings],
+            "order": [
+                {"first": str(e.first), "then": str(e.then), "strength": e.strength, "confidence": e.confidence}
+                for e in self.order
+            ],
+            "tau_demo": self.tau_demo,
+            "members": self.members,
+            "decisions": [dataclasses.asdict(decision) for decision in self.decisions],
+            "provenance": dataclasses.asdict(self.provenance),
+            "notes": list(self.notes),
+        }
+
+
+def explain(task: Task) -> Explanation:
+    """Read a task aloud."""
+    shares = _shares(task)
+    readings = sorted((_reading(task, c, shares[c]) for c in task.concepts), key=lambda r: -r.share)
+    names = {str(c): english(c, task.domain) for c in task.concepts}
+    for edge in task.order:
+        names |= {str(c): english(c, task.domain) for c in (edge.first, edge.then)}
+    return Explanation(
+        task.domain.name,
+        _sentence(task, readings, names),
+        tuple(readings),
+        task.order,
+        names,
+        task.tau_demo,
+        len(task.members),
+        task.decisions,
+        task.provenance,
+        (*task.notes, *_edits(task)),
+    )
+
+
+def _edits(task: Task) -> list[str]:
+    return [
+        f"edited by hand: {edit.concept} from {list(edit.before)} to {list(edit.after)}"
+        + (f" ({edit.note})" if edit.note else "")
+        for edit in dict.fromkeys(edit for member in task.members for edit in member.edits)
+    ]
+
+
+def _shares(task: Task) -> dict[Concept, float]:
+    """How much of g's range is due to each concept: influence over the sum of influences, averaged over members."""
+    total = dict.fromkeys(task.concepts, 0.0)
+    for member in task.members:
+        whole = sum(term.influence for term in member.terms)
+        for term in member.terms:
+            total[term.concept] += term.influence / whole / len(task.members) if whole > 0 else 0.0
+    return total
+
+
+def _reading(task: Task, concept: Concept, share: float) -> Reading:
+    terms = [term for member in task.members for term in member.terms if term.concept == concept]
+    curves = [curve(term) for term in terms]
+    directions = [_direction(heights) for _, heights in curves]
+    usual = max(sorted(set(directions)), key=directions.count)
+    pair = precedence(concept)
+    is_order = pair is not None and usual == "avoided"
+    return Reading(
+        str(concept),
+        english(concept, task.domain),
+        terms[0].kind,
+        tuple(tuple(zip(values.tolist(), heights.tolist(), strict=True)) for values, heights in curves),
+        share,
+        directions.count(usual) / len(task.members),
+        usual,
+        str(pair[0]) if pair is not None and is_order else "",
+        str(pair[1]) if pair is not None and is_order else "",
+    )
+
+
+def _direction(heights: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+    steps = np.diff(heights)
+    if (steps >= -1e-12).all():
+        return "wanted"
+    return "avoided" if (steps <= 1e-12).all() else "shaped"
+
+
+def reduced(order: Sequence[Precedence]) -> list[Precedence]:
+    """The order without what follows from the rest: a before c is left out where a is before b and b before c."""
+    after: dict[Concept, set[Concept]] = {}
+    for edge in order:
+        after.setdefault(edge.first, set()).add(edge.then)
+    return [edge for edge in order if not _reaches(after, after[edge.first] - {edge.then}, edge)]
+
+
+def _reaches(after: dict[Concept, set[Concept]], start: set[Concept], edge: Precedence) -> bool:
+    todo, seen = list(start), {edge.first}
+    while todo:
+        concept = todo.pop()
+        if concept == edge.then:
+            return True
+        if concept not in seen:
+            seen.add(concept)
+            todo += after.get(concept, ())
+    return False
+
+
+def layers(order: Sequence[Precedence]) -> list[list[Concept]]:
+    """The ordered concepts in layers: each after everything that must come before it. Cycles end up in one layer."""
+    concepts = list(dict.fromkeys(c for edge in order for c in (edge.first, edge.then)))
+    before = {c: {e.first for e in order if e.then == c} for c in concepts}
+    found: list[list[Concept]] = []
+    left = concepts
+    while left:
+        ready = [c for c in left if not before[c] & set(left) - {c}] or left
+        found.append(ready)
+        left = [c for c in left if c not in ready]
+    return found
+
+
+def _sentence(task: Task, readings: Sequence[Reading], names: dict[str, str]) -> str:
+    """The task in one sentence: what comes first, what then, what else is wanted; by the majority of the members."""
+    avoided = {r.text for r in readings if r.direction == "avoided"}
+    firm = [e for e in task.order if e.confidence >= MAJORITY and not {str(e.first), str(e.then)} & avoided]
+    ordered = layers(firm)
+    parts = []
+    for number, layer in enumerate(ordered):
+        word = "First " if number == 0 else "then "
+        parts.append(word + " and ".join(names[str(c)] for c in layer))
+    told = {str(c) for layer in ordered for c in layer}
+    others = [r for r in readings if not r.is_order and r.text not in told]
+    extra = [_wish(r) for r in others if r.share > 0 and r.confidence >= MAJORITY]
+    sentence = ", ".join(parts)
+    if extra:
+        more = f"; and {len(extra) - MOST_TOLD} more" if len(extra) > MOST_TOLD else ""
+        listed = "; ".join(extra[:MOST_TOLD]) + more
+        sentence = f"{sentence}. Besides: {listed}" if sentence else f"Wanted: {listed}"
+    if sentence:
+        return f"{sentence}."
+    heaviest = [r.english for r in others if r.share > 0][:MOST_TOLD]
+    if heaviest:
+        return (
+            f"No concept is shared by most of the {len(task.members)} members; what weighs most: {'; '.join(heaviest)}."
+        )
+    return "Nothing was found that all demonstrations strive for."
+
+
+def _wish(reading: Reading) -> str:
+    if reading.kind == "boolean":
+        return reading.english if reading.direction == "wanted" else f"not: {reading.english}"
+    how = {"wanted": "as large as possible", "avoided": "as small as possible", "shaped": "of the right size"}
+    return f"{reading.english}, {how[reading.direction]}"

@@ -1,0 +1,244 @@
+"""Task: what was learned, as one file that a person can read, edit, and plan with (the paper's Definition 3).
+
+A task holds the domain, one or more utilities (a committee: planning maximises their mean tau, and their agreement is
+the confidence), how well the demonstrations are ordered by them, and where all of this came from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from meip.base import documents
+from meip.base.documents import document
+from meip.base.errors import LearningError, did_you_mean
+from meip.concepts.check import kind
+from meip.concepts.language import Composite, Concept
+from meip.learning.decisions import Decision
+from meip.model.demonstrations import Demonstration, Step
+from meip.model.domain import Domain
+from meip.model.problems import FORMAT
+from meip.model.world import adapt
+from meip.utility.terms import Utility, edit
+
+if TYPE_CHECKING:
+    from meip.tasks.explain import Explanation
+
+__all__ = ["PlanStep", "Precedence", "Provenance", "Task", "TaskPlan", "precedence"]
+
+OMIT = {"omit_default": True}
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a task came from. Nothing here depends on when or on how many cores it was learned."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    meip: str
+    """Version that learned it."""
+    seed: int
+    regime: str
+    options: dict[str, Any]
+    """Every option by its name."""
+    demonstrations: int
+    demonstrations_hash: str
+    longest: int
+    """States of the longest demonstration."""
+    stopped: bool
+    """Did people stop by themselves, where the world would have let them go on? Then plans are as long as theirs."""
+    problems: tuple[dict[str, Any], ...] = ()
+    """The problem documents of the worlds that it was shown in."""
+    evidence: dict[str, Any] = field(default_factory=dict)
+    """What spoke for choices that were made along the way."""
+
+
+@dataclass(frozen=True)
+class Precedence:
+    """One concept is to come true before another: the utility punishes "then and not first"."""
+
+    first: Concept
+    then: Concept
+    strength: float
+    """By how much g falls where the order is violated (the members' mean)."""
+    confidence: float
+    """Share of the members that want it."""
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """One action, and the state that it most likely leads to."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    action: Any
+    state: str
+    utility: float
+    """g of the state, the members' mean."""
+    confidence: float
+    """Share of the members that see progress: they rank the state above most of those before it."""
+    probability: float = field(default=1.0, metadata=OMIT)
+    """Of this outcome, where chance has a say."""
+    outcome: int | None = field(default=None, metadata=OMIT)
+    """Its index among the outcomes."""
+
+
+@document("plan")
+@dataclass(frozen=True)
+class TaskPlan:
+    """A plan for a task in a world; where chance decides, along its likeliest outcomes."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    start: str
+    steps: tuple[PlanStep, ...]
+    tau: float
+    """Kendall tau of the plan: 1 where g rises from state to state; the members' mean."""
+    value: float
+    """What the search maximised: expected tau with a soft tie-break, or what `chance` says."""
+    goal: bool | None
+    """Is the world's own goal reached at the end? None where it has none."""
+    method: str
+    chance: str
+    horizon: int
+    stopped_by: str
+    seed: int
+    problem: dict[str, Any] | None = None
+
+    @property
+    def actions(self) -> tuple[Any, ...]:
+        return tuple(step.action for step in self.steps)
+
+    def demonstration(self, by: str = "") -> Demonstration:
+        """The plan as somebody could have shown it."""
+        steps = tuple(Step(step.action, step.outcome) for step in self.steps)
+        return Demonstration(self.problem or {"format": FORMAT}, steps, by=by)
+
+    @property
+    def confidence(self) -> float:
+        """Of the plan: the mean of its steps'."""
+        return float(np.mean([step.confidence for step in self.steps])) if self.steps else 1.0
+
+
+@document("task")
+@dataclass(frozen=True)
+class Task:
+    """A learned task."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    domain: Domain
+    members: tuple[Utility, ...]
+    tau_demo: float
+    """Mean Kendall tau of the demonstrations (the wrong ones left out, up to the tolerance)."""
+    provenance: Provenance
+    decisions: tuple[Decision, ...] = ()
+    notes: tuple[str, ...] = field(default=(), metadata=OMIT)
+    proposal: dict[str, Any] | None = field(default=None, metadata=OMIT)
+    """Which actions to bring up, learned along with the utility where a world has too many to list."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", tuple(self.members))
+        if not self.members:
+            raise LearningError("a task has at least one member (a utility)")
+        if not -1 <= self.tau_demo <= 1:
+            raise LearningError(f"tau_demo is a Kendall tau between -1 and 1, got {self.tau_demo}")
+        for member in self.members:
+            for term in member.terms:
+                found = kind(term.concept, self.domain)
+                if found != term.kind and (term.kind != "linear" or found == "table"):
+                    raise LearningError(
+                        f"concept {term.concept} is a {found} in this domain, its term says {term.kind}"
+                    )
+
+    @property
+    def concepts(self) -> tuple[Concept, ...]:
+        """Every concept that some member uses, in the order of the first member that does."""
+        return tuple(dict.fromkeys(c for member in self.members for c in member.concepts))
+
+    @property
+    def order(self) -> tuple[Precedence, ...]:
+        """The learned order: a before b for every "b and not a" with a negative weight."""
+        weights: dict[tuple[Concept, Concept], list[float]] = {}
+        for member in self.members:
+            for term in member.terms:
+                pair = precedence(term.concept)
+                if pair is not None and term.kind == "boolean" and term.weights[0] < 0:
+                    weights.setdefault(pair, []).append(term.weights[0])
+        return tuple(
+            Precedence(first, then, -float(np.mean(found)), len(found) / len(self.members))
+            for (first, then), found in weights.items()
+        )
+
+    # --- files ---
+
+    def save(self, path: str | Path) -> None:
+        """Write the task to a file, as a whole or not at all."""
+        documents.write(path, self)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Task:
+        """Read a task; the file and the place of what is wrong in it are named."""
+        found: Task = documents.read(path, "task")
+        return found
+
+    # --- use ---
+
+    def plan(self, world: Any, **options: Any) -> TaskPlan:
+        """The plan that this task would have in a world; see `meip.tasks.planning.plan_task` for the options."""
+        from meip.tasks.planning import plan_task
+
+        return plan_task(self, self.prepared(world), **options)
+
+    def prepared(self, world: Any) -> Any:
+        """The world, listing the actions that were learned to be worth considering, where it cannot list them all."""
+        return world if self.proposal is None else adapt(world).with_proposal(self.proposal)
+
+    def score(self, world: Any, demonstration: Any) -> float:
+        """How concordant a demonstration is with what was learned: the members' mean Kendall tau, -1 to 1."""
+        from meip.tasks.planning import score_task
+
+        return score_task(self, world, demonstration)
+
+    def explain(self) -> Explanation:
+        """What was learned, in words and numbers, ready to be shown."""
+        from meip.tasks.explain import explain
+
+        return explain(self)
+
+    # --- by hand ---
+
+    def edit(
+        self, concept: Concept | str, weights: Sequence[float], note: str = "", *, member: int | None = None
+    ) -> Task:
+        """The same task with one concept's weights set by hand, in one member or in all that have it; recorded."""
+        name = str(concept)
+        having = [m for m, utility in enumerate(self.members) if name in map(str, utility.concepts)]
+        if not having:
+            raise LearningError(f"the task has no concept {name!r}; {did_you_mean(name, map(str, self.concepts))}")
+        if member is not None:
+            if member not in having:
+                raise LearningError(f"member {member} has no concept {name!r}; those that do: {having}")
+            having = [member]
+        changed = [
+            edit(utility, name, weights=weights, note=note) if m in having else utility
+            for m, utility in enumerate(self.members)
+        ]
+        return dataclasses.replace(self, members=tuple(changed))
+
+    def with_note(self, note: str) -> Task:
+        """The same task with a remark."""
+        return dataclasses.replace(self, notes=(*self.notes, note))
+
+
+def precedence(concept: Concept) -> tuple[Concept, Concept] | None:
+    """(a, b) where a concept has the form "b and not a", else None."""
+    match concept:
+        case Composite("and", (then, Composite("not", (first,)))):
+            return first, then
+    return None

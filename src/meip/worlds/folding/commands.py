@@ -1,0 +1,227 @@
+"""``meip fold``: garments, pictures, and the way from one to the other. Mounted by the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from meip.base.errors import MeipError, did_you_mean
+
+__all__ = ["convert", "fold_app", "import_shirts", "list_garments", "parse_picture", "render_files"]
+
+fold_app = typer.Typer(
+    name="fold",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Folding clothes: garments, pictures of them, and plans to look at.",
+)
+
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of lines for people.")]
+_Theme = Annotated[str, typer.Option("--theme", help="light or dark.")]
+
+
+@fold_app.command("garments")
+def list_garments(
+    template: Annotated[str | None, typer.Argument(help="One template; without it, all are listed.")] = None,
+    style: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A style parameter.")] = None,
+    random: Annotated[int, typer.Option("--random", min=0, max=10_000, help="Draw this many at random.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random draws.")] = 0,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write documents here.")] = None,
+    picture: Annotated[Path | None, typer.Option("--picture", help="Draw them: .svg or .png.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """List garment templates and their style parameters, or draw garments.
+
+    \b
+    Examples:
+      meip fold garments                                   the templates
+      meip fold garments tshirt                            its style parameters and their ranges
+      meip fold garments tshirt --set chest=60 -o shirts   one garment document
+      meip fold garments --random 5 --picture all.svg      five of each template, drawn
+    """
+    from meip.worlds.folding.garments import TEMPLATES, garment_of_style, make_style, parameters
+
+    chosen = [template] if template else list(TEMPLATES)
+    if style and not template:
+        raise MeipError("--set needs a template, for example: meip fold garments tshirt --set chest=60")
+    values = _style(style or [])
+    garments = _drawn(chosen, random, seed) if random else [garment_of_style(make_style(n, **values)) for n in chosen]
+    _keep(garments, output, picture)
+    if as_json:
+        typer.echo(json.dumps({name: {k: vars(p) for k, p in parameters(name).items()} for name in chosen}, indent=2))
+    elif output is None and picture is None:
+        for one in garments:
+            parts = ", ".join(f"{part.name} ({len(part.points)} corners)" for part in one.parts)
+            typer.echo(f"{one.name}: {parts}")
+        for name, p in parameters(template).items() if template else ():
+            typer.echo(f"  {name:14} {p.low:g} to {p.high:g}, by default {p.default:g}: {p.meaning}")
+
+
+def _style(settings: list[str]) -> dict[str, float]:
+    values = {}
+    for setting in settings:
+        name, _, text = setting.partition("=")
+        try:
+            values[name.strip()] = float(text)
+        except ValueError:
+            raise MeipError(f"--set {setting}: expected NAME=NUMBER") from None
+    return values
+
+
+def _drawn(templates: list[str], count: int, seed: int) -> list[Any]:
+    import numpy as np
+
+    from meip.worlds.folding.garments import random_garment
+
+    rng = np.random.default_rng(seed)
+    return [random_garment(t, rng, name=f"{t} {i}") for t in templates for i in range(1, count + 1)]
+
+
+def _keep(garments: list[Any], folder: Path | None, picture: Path | None) -> None:
+    """Write garment documents and a sheet of them, and say so."""
+    from meip.base import documents
+
+    if folder is not None:
+        used: dict[str, int] = {}
+        for one in garments:
+            name = _file_name(one.name)
+            used[name] = used.get(name, 0) + 1
+            documents.write(folder / (f"{name}.json" if used[name] == 1 else f"{name}-{used[name]}.json"), one)
+        typer.echo(f"{len(garments)} garment{'s' if len(garments) != 1 else ''} written to {folder}")
+    if picture is not None:
+        from meip.worlds.folding.canvas import write_canvas
+        from meip.worlds.folding.sheets import garment_sheet
+
+        write_canvas(picture, garment_sheet(garments, columns=max(1, min(12, round(len(garments) ** 0.5 * 1.4)))))
+        typer.echo(f"drawn in {picture}")
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "garment"
+
+
+@fold_app.command("parse")
+def parse_picture(
+    image: Annotated[Path, typer.Argument(help="A picture of one garment on a plain background.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the parse graph (.json).")] = None,
+    garment: Annotated[Path | None, typer.Option("--garment", help="Write the garment (.json or .fold).")] = None,
+    picture: Annotated[Path | None, typer.Option("--picture", help="Draw the parse graph: .svg or .png.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Parse a picture into polygons, edges and vertices.
+
+    \b
+    Examples:
+      meip fold parse shirt.png
+      meip fold parse shirt.jpg -o graph.json --garment shirt.json --picture graph.svg
+    """
+    from meip.base import documents
+    from meip.worlds.folding.canvas import write_canvas
+    from meip.worlds.folding.fold_format import write_fold
+    from meip.worlds.folding.parse_graph import overlay, parse_image, to_garment
+
+    graph = parse_image(image)
+    if output is not None:
+        documents.write(output, graph)
+    if garment is not None:
+        (write_fold if garment.suffix.lower() == ".fold" else documents.write)(garment, to_garment(graph))
+    if picture is not None:
+        write_canvas(picture, overlay(graph))
+    if as_json:
+        typer.echo(json.dumps(documents.dump(graph), indent=2, ensure_ascii=False))
+        return
+    names = ", ".join(f"{polygon.name} ({len(polygon.edges)} edges)" for polygon in graph.polygons)
+    typer.echo(f"{image}: {len(graph.polygons)} polygons: {names}; {len(graph.vertices)} vertices")
+    for path in (output, garment, picture):
+        if path is not None:
+            typer.echo(f"written: {path}")
+
+
+@fold_app.command("render")
+def render_files(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Garments, .fold files, demonstrations.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The picture: .svg or .png.")],
+    title: Annotated[str, typer.Option("--title", help="A heading.")] = "",
+    columns: Annotated[int, typer.Option("--columns", min=1, max=20, help="Plans beside each other.")] = 1,
+    theme: _Theme = "light",
+) -> None:
+    """Draw garments, folded cloths and demonstrations as a contact sheet.
+
+    \b
+    Examples:
+      meip fold render demos.jsonl -o folds.png --columns 2
+      meip fold render shirt.json folded.fold -o look.svg --theme dark
+    """
+    from meip.worlds.folding.canvas import DARK, LIGHT, write_canvas
+    from meip.worlds.folding.render import contact_sheet
+    from meip.worlds.folding.sheets import rows_of_file
+
+    themes = {"light": LIGHT, "dark": DARK}
+    if theme not in themes:
+        raise MeipError(f"--theme: unknown {theme!r}; {did_you_mean(theme, themes)}")
+    rows = [row for path in files for row in rows_of_file(path)]
+    write_canvas(output, contact_sheet(rows, title=title, columns=columns), themes[theme])
+    typer.echo(f"{len(rows)} rows drawn in {output}")
+
+
+@fold_app.command("import")
+def import_shirts(
+    xml: Annotated[Path, typer.Argument(help="Labelled photographs: 'CVAT for images' XML.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Write the garments here.")],
+    outline: Annotated[str, typer.Option("--outline", help="keypoints or mask.")] = "keypoints",
+    picture: Annotated[Path | None, typer.Option("--picture", help="Draw them all: .svg or .png.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Import photographed shirts; what cannot be used is listed with the reason.
+
+    \b
+    Examples:
+      meip fold import tshirts.xml -o shirts
+      meip fold import tshirts.xml -o shirts --outline mask --picture shirts.png
+    """
+    from meip.worlds.folding.cvat import import_cvat
+
+    result = import_cvat(xml, outline=outline)
+    if not result.garments:
+        raise MeipError(f"{xml}: no image gave a garment; the first: {result.rejected[0].reason}")
+    if as_json:
+        reasons = [vars(item) for item in result.rejected]
+        taken = [{"name": g.name, "image": image} for g, image in zip(result.garments, result.images, strict=True)]
+        typer.echo(json.dumps({"garments": taken, "rejected": reasons}, indent=2))
+    else:
+        for item in result.rejected:
+            typer.echo(f"{xml}:{item.line}: {item.name}: left out: {item.reason}")
+        for one, image in zip(result.garments, result.images, strict=True):
+            if len(one.parts) < 3:
+                typer.echo(f"{one.name} ({image}): without the sleeve that lies on the body")
+        typer.echo(f"{len(result.garments)} garments, {len(result.rejected)} left out")
+    _keep(list(result.garments), output, picture)
+
+
+@fold_app.command("convert")
+def convert(
+    source: Annotated[Path, typer.Argument(help="A garment (.json) or a .fold file.")],
+    target: Annotated[Path, typer.Argument(help="The other of the two.")],
+) -> None:
+    """Convert a garment document to the FOLD format, or a flat .fold file to a garment document.
+
+    \b
+    Examples:
+      meip fold convert shirt.json shirt.fold
+      meip fold convert pattern.fold pattern.json
+    """
+    import meip.worlds.folding.cloth  # noqa: F401  (registers the kind)
+    from meip.base import documents
+    from meip.worlds.folding.cloth import Garment
+    from meip.worlds.folding.fold_format import read_fold, write_fold
+
+    subject = read_fold(source) if source.suffix.lower() == ".fold" else documents.read(source, "garment")
+    if not isinstance(subject, Garment) and target.suffix.lower() != ".fold":
+        raise MeipError(f"{source}: a folded cloth is not a garment document; render it, or keep it as .fold")
+    (write_fold if target.suffix.lower() == ".fold" else documents.write)(target, subject)
+    typer.echo(f"written: {target}")

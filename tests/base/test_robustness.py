@@ -1,0 +1,262 @@
+"""Promises about files: mutated documents give only MeipError with a place; kill -9 loses nothing acknowledged."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+from collections.abc import Callable
+from copy import deepcopy
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from meip import Domain, EntityClass, MeipError, function, predicate, record
+from meip.base import documents
+from meip.base.files import load_json
+from meip.base.results import Results
+from meip.cli.check import DOCUMENT_MODULES
+from meip.concepts.parser import parse_concept
+from meip.learning.checkpoint import CheckpointDocument
+from meip.learning.decisions import Decision
+from meip.model.demonstrations import append_demonstration, read_demonstrations
+from meip.tasks.task import PlanStep, Provenance, Task, TaskPlan
+from meip.utility.terms import Utility, UtilityTerm
+from meip.worlds import load_problem, problem_document
+from meip.worlds.didactic import Didactic
+from meip.worlds.folding.cloth import Garment, Part
+from meip.worlds.folding.garments import garment
+from meip.worlds.folding.parse_graph import parse_array
+from meip.worlds.folding.proposal import Proposal
+from meip.worlds.folding.render import render_image
+from meip.worlds.ritual import Ritual
+
+# Newer Pythons warn about any fork of a process with threads; the children here touch one file and are killed.
+FORKS = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+MUTANTS = 1000
+KILLS = 200
+
+for _module in DOCUMENT_MODULES:
+    import_module(_module)
+
+VALID: dict[str, list[dict[str, Any]]] = {
+    "domain": [
+        documents.dump(
+            Domain(
+                "blocks",
+                (EntityClass("block"),),
+                (predicate("on", "block", "block"), predicate("clear", "block"), function("weight", "block")),
+            ).with_goals()
+        )
+    ],
+    "demonstration": [
+        documents.dump(record(Ritual(), [(1, "torch", 5), (2, "bamboo", 1), (3, "clay", 4)], by="x", note="y")),
+        documents.dump(record(Didactic(), ["a1", "a1"], [1, None])),
+    ],
+    "results": [documents.dump(Results.of("bench", [{"metric": "ratio", "value": 1.5, "n": 7, "peer": None}], seed=3))],
+    "utility": [
+        documents.dump(
+            Utility(
+                (
+                    UtilityTerm(parse_concept("all(p) and not some(q)"), "boolean", (), (1.5,)),
+                    UtilityTerm(parse_concept("max(f | p)"), "real", (0.0, 0.5, 1.0), (0.0, -1.25, 2.0)),
+                )
+            )
+        )
+    ],
+    "task": [
+        documents.dump(
+            Task(
+                Ritual().domain,
+                (
+                    Utility(
+                        (
+                            UtilityTerm(parse_concept("all(torch@1)"), "boolean", (), (1.5,)),
+                            UtilityTerm(parse_concept("count(clay@2)"), "count", (0.0, 1.0), (0.0, -1.25)),
+                        )
+                    ),
+                ),
+                0.75,
+                Provenance("0.1", 3, "exact", {"tolerance": 0.2}, 5, "sha256:0", 4, False, ({"world": "x"},)),
+                (Decision(1, "level 1", "all(torch@1)", True, 0.75, 1.5, "tau grows"),),
+                ("a note",),
+            )
+        )
+    ],
+    "plan": [
+        documents.dump(
+            TaskPlan(
+                "start",
+                (PlanStep([1, "torch"], "next", 1.5, 0.5, 0.25, 1),),
+                1.0,
+                0.9,
+                None,
+                "mcts",
+                "expectation",
+                4,
+                "iterations",
+                0,
+                problem_document(Ritual()),
+            )
+        )
+    ],
+    "checkpoint": [
+        documents.dump(CheckpointDocument("sha256:0", 1, (Decision(1, "level 1", "all(p)", False, 0.5, -1.5, "no"),)))
+    ],
+    "garment": [documents.dump(Garment("square", (Part("body", ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))),)))],
+    "proposal": [documents.dump(Proposal(box=((0.1, 0.2, 0.3, 0.4),), seams=((0.0, 0.5, 0.1, 0.0),)))],
+    "parse-graph": [documents.dump(parse_array(render_image(garment("tshirt"))))],
+    "problem": [problem_document(Ritual(order=(2, 1, 3))), problem_document(Didactic())],
+}
+READERS: dict[str, Callable[[Any, str], Any]] = {
+    "problem": lambda data, where: load_problem(data, where=where),
+}
+STRANGE: list[Any] = [
+    None, True, False, 0, -1, 3, 10**6, -(10**30), 10**400, 1.5, -0.0, 1e308, "", "x", "ritual", "\u0000", "\ud800",
+    "🙂" * 50, "meip.domain/1", "../../etc/passwd", "os:system", [], {}, [[]], {"": {}}, ["block"] * 5,
+    {"__class__": "x"},
+]  # fmt: skip
+
+
+def strange(rng: random.Random) -> Any:
+    return deepcopy(rng.choice(STRANGE))
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path of every value below the root."""
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [p for key, child in children for p in [(*path, key), *places(child, (*path, key))]]
+
+
+def mutate(document: dict[str, Any], rng: random.Random) -> str:
+    """The text of a document with one to three things wrong (or, now and then, still right)."""
+    data = json.loads(json.dumps(document))
+    for _ in range(rng.randint(1, 3)):
+        where = rng.choice(places(data) or [("format",)])
+        parent = data
+        for key in where[:-1]:
+            parent = parent[key]
+        kind = rng.randrange(6)
+        if kind == 0:
+            del parent[where[-1]]
+        elif kind == 1:
+            parent[where[-1]] = strange(rng)
+        elif kind == 2 and isinstance(parent, dict):
+            parent[f"{where[-1]}{rng.choice(['', 's', '_', ' '])}"] = strange(rng)
+        elif kind == 3 and isinstance(parent, dict):
+            parent[str(strange(rng))] = parent.pop(where[-1])
+        elif kind == 4 and isinstance(parent, list):
+            parent.insert(where[-1], deepcopy(parent[where[-1]]))
+        else:
+            parent[where[-1]] = [parent.get(where[-1])] if isinstance(parent, dict) else {"x": parent[where[-1]]}
+    return damage(json.dumps(data), rng)
+
+
+def damage(text: str, rng: random.Random) -> str:
+    """Sometimes, break the text itself."""
+    at = rng.randrange(len(text))
+    kind = rng.randrange(12)
+    if kind == 0:
+        return text[:at]
+    if kind == 1:
+        return text[:at] + rng.choice('{}[]:,"\\0\x00') + text[at + 1 :]
+    if kind == 2:
+        return re.sub(r"\d+", lambda _: rng.choice(["NaN", "Infinity", "1e999", "-0", "9" * 5000]), text, count=1)
+    if kind == 3:
+        return text[:-1] + ', "format": "meip.domain/1"}'  # a key twice
+    if kind == 4:
+        deep = rng.choice([70, 5000])
+        return text[:-1] + ', "steps": ' + "[" * deep + "]" * deep + "}"
+    return text
+
+
+@pytest.mark.parametrize("kind", sorted(VALID))
+def test_mutated_documents_give_only_meip_errors_that_name_a_place(kind: str) -> None:
+    rng = random.Random(kind)
+    reader = READERS.get(kind, lambda data, where: documents.parse(data, kind, where=where))
+    refused = 0
+    for number in range(MUTANTS):
+        text = mutate(rng.choice(VALID[kind]), rng)
+        where = f"file-{number}.json"
+        try:
+            reader(load_json(text, where), where)
+        except MeipError as error:
+            refused += 1
+            message = str(error)
+            message.encode()
+            assert re.match(rf"file-{number}\.json: (\$|line \d+, column \d+)", message), message
+            assert len(message) < 1500
+    assert refused > MUTANTS * 0.6  # most mutations matter
+
+
+@pytest.mark.parametrize("kind", sorted(VALID))
+def test_the_documents_that_are_mutated_are_right_to_begin_with(kind: str) -> None:
+    for data in VALID[kind]:
+        read = READERS.get(kind, lambda d, where: documents.parse(d, kind, where=where))(data, "here")
+        assert read is not None
+
+
+def acknowledged_by_a_child_killed_at_random(work: Callable[[int], None], rng: random.Random) -> list[int]:
+    """Fork a child that does work(0), work(1), .. and reports each one done; kill -9 it at some moment."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:  # no cleanup of the parent's test session here: leave by _exit or by the kill
+        try:
+            for number in range(1000):
+                work(number)
+                os.write(writer, f"{number}\n".encode())
+        finally:
+            os._exit(1)
+    os.close(writer)
+    with os.fdopen(reader) as reports:
+        first = reports.readline() if rng.random() < 0.9 else ""
+        for _ in range(rng.randrange(200 * rng.randrange(40) + 1)):
+            pass  # a random moment within the next appends, without a clock
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return [int(line) for line in [first, *reports] if line.endswith("\n")]
+
+
+@FORKS
+def test_every_acknowledged_demonstration_survives_kill_9_and_no_line_is_torn(tmp_path: Path) -> None:
+    file = tmp_path / "demos.jsonl"
+    shown = record(Ritual(), [(1, "torch", 5), (2, "bamboo", 1), (3, "clay", 4)])
+    rng = random.Random(0)
+    expected: set[str] = set()
+    for kill in range(KILLS):
+
+        def append(number: int, kill: int = kill) -> None:
+            named = type(shown)(shown.problem, shown.steps, note=f"{kill}/{number} " + "padding " * 500)
+            append_demonstration(file, named)
+
+        expected |= {f"{kill}/{number}" for number in acknowledged_by_a_child_killed_at_random(append, rng)}
+    found = [d.note.split()[0] for d in read_demonstrations(file)] if file.exists() else []
+    assert len(expected) >= KILLS / 2
+    assert expected <= set(found)
+    assert len(found) == len(set(found))
+    append_demonstration(file, shown)  # and the file goes on
+    assert all(line.endswith(b"}\n") for line in file.read_bytes().splitlines(keepends=True))
+
+
+@FORKS
+def test_a_file_rewritten_under_kill_9_is_the_old_one_or_the_new_one(tmp_path: Path) -> None:
+    file = tmp_path / "domain.json"
+    rng = random.Random(1)
+    last = -1
+    documents.write(file, Domain("start"))
+    for kill in range(KILLS // 4):
+
+        def write(number: int, kill: int = kill) -> None:
+            documents.write(file, Domain(f"{kill}-{number}", tuple(EntityClass(f"c{i}") for i in range(300))))
+
+        done = acknowledged_by_a_child_killed_at_random(write, rng)
+        found = documents.read(file, "domain")
+        if done:
+            assert found.name in {f"{kill}-{done[-1]}", f"{kill}-{done[-1] + 1}"}
+            assert len(found.classes) == 300
+        last = max(last, *done, -1)
+    assert last >= 0

@@ -1,0 +1,104 @@
+"""The learner and the pursuit as estimators: the contract, sampled pools, recorded decisions, the paper's objective."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from meip.base.errors import LearningError, NotFittedError
+from meip.concepts.parser import parse_concept
+from meip.experiments.rites import PAPER, grade, paper_demonstrations
+from meip.learning.learner import Learner
+from meip.learning.pursuit import Pursuit
+from meip.model.graph import StateGraph
+from meip.search.pool import PoolOptions
+from meip.search.search import search
+from meip.utility.ranking import UtilityRanking
+from meip.worlds.ritual import Ritual
+
+WANTED = ("all(torch@1)", "some(bamboo@2)", "count(clay@3) = 4")
+ORDER = (
+    "some(bamboo@2) and not all(torch@1)",
+    "(count(clay@3) = 4) and not some(bamboo@2)",
+    "(count(clay@3) = 4) and not all(torch@1)",
+)
+SAMPLED = PoolOptions(exact_limit=0, rollouts=300, samples=50)
+
+
+def planned(utility: Any, objects: int) -> tuple[float, float]:
+    graph = StateGraph(Ritual(objects=objects))
+    return grade(PAPER, graph, search(graph, UtilityRanking([utility]), method="exact").states)
+
+
+@pytest.mark.parametrize("made", [Learner(WANTED), Pursuit(tolerance=0.1)])
+def test_estimators_can_be_cloned_refitted_and_asked_too_early(made: Any) -> None:
+    copy = clone(made)
+    assert copy is not made
+    assert copy.get_params() == made.get_params()
+    with pytest.raises(NotFittedError, match="call fit"):
+        copy.score(paper_demonstrations("enforced"))
+    episodes = paper_demonstrations("enforced")
+    assert copy.fit(episodes) is copy
+    first = copy.utility_
+    assert copy.fit(episodes).utility_ == first
+    assert copy.score(episodes) == pytest.approx(copy.tau_)
+    assert "utility_" not in vars(clone(copy))
+    with pytest.raises(LearningError, match="did you mean"):
+        copy.set_params(alphaa=1.0)
+
+
+def test_what_differs_from_the_defaults_is_shown() -> None:
+    assert repr(Learner(alpha=0.1)) == "Learner(alpha=0.1)"
+
+
+def test_no_demonstrations_are_refused() -> None:
+    with pytest.raises(LearningError, match="no demonstrations"):
+        Learner(WANTED).fit([])
+    with pytest.raises(LearningError, match="likelihood"):
+        Learner(WANTED, objective="likelyhood").fit(paper_demonstrations("enforced"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("order", ["enforced", "free"])
+def test_learning_from_sampled_plans_comes_near_learning_from_all(order: str) -> None:
+    episodes = paper_demonstrations(order)
+    exact = Learner((*WANTED, *ORDER)).fit(episodes)
+    rounds = list(Learner((*WANTED, *ORDER), pool=SAMPLED).learn(episodes))
+    assert 2 <= len(rounds) <= 8
+    sizes = [info["pool"][0] for _, info in rounds]
+    assert sizes == [300 + 50 * k for k in range(len(rounds))]  # grown between rounds, never discarded
+    assert rounds[-1][0].best.fit.objective == pytest.approx(exact.objective_, abs=2.0)
+    assert rounds[-1][0].best.tau() == exact.tau_ == 1.0
+    assert planned(rounds[-1][0].best.utility, 6) == (1.0, 1.0)
+
+
+def test_the_pursuit_finds_the_concepts_from_sampled_plans_too() -> None:
+    found = Pursuit(pool=SAMPLED).fit(paper_demonstrations("free"))
+    wanted = {parse_concept(text, Ritual().domain) for text in WANTED}
+    assert wanted <= set(found.concepts_)
+    assert planned(found.utility_, 5) == (1.0, 1.0)
+
+
+def test_every_decision_of_the_pursuit_is_recorded_with_its_reason() -> None:
+    found = Pursuit().fit(paper_demonstrations("free"))
+    assert [d.step for d in found.decisions_] == list(range(1, len(found.decisions_) + 1))
+    assert all(d.reason for d in found.decisions_)
+    taken = {d.concept for d in found.decisions_ if d.taken and d.concept}
+    assert taken == {str(c) for c in found.concepts_}
+    assert any(not d.taken for d in found.decisions_)
+
+
+def test_without_order_concepts_the_utility_is_additive() -> None:
+    found = Pursuit(order="none").fit(paper_demonstrations("free"))
+    assert set(found.concepts_) == {parse_concept(text, Ritual().domain) for text in WANTED}
+    with pytest.raises(LearningError, match="closure"):
+        Pursuit(order="closed").fit(paper_demonstrations("free"))  # type: ignore[arg-type]
+
+
+def test_the_papers_ranking_svm_orders_the_demonstrations() -> None:
+    working = Learner((*WANTED, *ORDER), objective="svm").fit(paper_demonstrations("enforced"))
+    assert working.tau_ == 1.0
+    literal = Learner(WANTED, objective="svm-literal").fit(paper_demonstrations("enforced"))
+    assert np.isfinite(literal.objective_)

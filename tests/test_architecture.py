@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import meip
+from meip.model.world import HOOKS
 
 SOURCE = Path(meip.__file__).parent
 MODULES = sorted(
@@ -44,6 +45,10 @@ def imports_of(module: str) -> set[str]:
     return {name for name in found if room(name) in ROOM}
 
 
+def hook_members(hook: type) -> set[str]:
+    return {name for name in (*vars(hook), *vars(hook).get("__annotations__", {})) if not name.startswith("_")}
+
+
 IN_ROOMS = [m for m in MODULES if m not in ("meip", "meip.__main__")]
 
 
@@ -64,6 +69,37 @@ def test_a_world_knows_only_what_a_user_could_have_written() -> None:
         if room(module) == "worlds":
             above = {name for name in imports_of(module) if room(name) not in WORLDS_KNOW}
             assert not above, f"{module} imports {sorted(above)}"
+
+
+KNOW_WORLDS = ("worlds", "experiments", "bench")
+TABLES = ("meip.baselines.maxent_irl", "meip.baselines.tabular")  # what they call a world is an array
+CALL_WORLDS = ("model", *KNOW_WORLDS)
+WORLD_MEMBERS = {"domain", "horizon", "initial", "actions", "outcomes", "facts"}.union(*map(hook_members, HOOKS))
+
+
+@pytest.mark.parametrize("module", [m for m in IN_ROOMS if room(m) not in KNOW_WORLDS])
+def test_only_experiments_and_benches_name_a_world(module: str) -> None:
+    assert not {name for name in imports_of(module) if room(name) == "worlds"}
+    assert "meip.worlds." not in path_of(module).read_text()
+
+
+@pytest.mark.parametrize("module", [m for m in IN_ROOMS if room(m) not in CALL_WORLDS and m not in TABLES])
+def test_only_the_model_calls_a_world(module: str) -> None:
+    """Everybody else asks the graph; what a world offers beyond that is asked for by `offers`."""
+    asked = []
+    for node in ast.walk(ast.parse(path_of(module).read_text())):
+        if isinstance(node, ast.Attribute) and node.attr in WORLD_MEMBERS:
+            owner = node.value
+            name = owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
+            if name.endswith("world"):
+                asked.append(f"{name}.{node.attr} in line {node.lineno}")
+        if (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) in ("hasattr", "getattr")
+            and "world" in ast.unparse(node)
+        ):
+            asked.append(ast.unparse(node))
+    assert not asked
 
 
 def public_names(module: str) -> set[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from meip.base.files import load_json
 from meip.cli import main
-from meip.worlds import load_problem
+from meip.model.problems import load_problem
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)

@@ -29,22 +29,56 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
         "WorkerError",
         "WorldError",
     ),
-    "meip.model.domain": ("Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate"),
-    "meip.model.world": ("World",),
+    "meip.concepts.english": ("english",),
+    "meip.concepts.grammar": ("Grammar",),
+    "meip.concepts.parser": ("parse_concept",),
+    "meip.learning.pursuit": ("Pursuit",),
     "meip.model.check": ("check_world",),
-    "meip.model.graph": ("StateGraph",),
     "meip.model.demonstrations": (
         "Demonstration",
+        "Episode",
         "Plan",
         "Step",
         "append_demonstration",
         "read_demonstrations",
+        "read_episodes",
         "record",
         "replay",
     ),
-    "meip.learning.training": ("Episode",),
-    "meip.tasks.learning": ("LearnOptions", "learn"),
-    "meip.tasks.task": ("Task", "TaskPlan"),
+    "meip.model.domain": (
+        "Domain",
+        "EntityClass",
+        "FactBlock",
+        "Facts",
+        "Fluent",
+        "function",
+        "predicate",
+    ),
+    "meip.model.graph": ("StateGraph",),
+    "meip.model.problems": (
+        "load_problem",
+        "problem_document",
+    ),
+    "meip.model.world": (
+        "Picture",
+        "World",
+    ),
+    "meip.tasks.evaluation": (
+        "Metric",
+        "evaluate",
+    ),
+    "meip.tasks.learning": (
+        "LearnOptions",
+        "learn",
+    ),
+    "meip.tasks.task": (
+        "Task",
+        "TaskPlan",
+    ),
+    "meip.utility.terms": (
+        "Utility",
+        "UtilityTerm",
+    ),
 }
 _HOME = {name: module for module, names in _CONTENTS.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME)]
@@ -62,14 +96,29 @@ if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
         WorkerError as WorkerError,
         WorldError as WorldError,
     )
-    from meip.learning.training import Episode as Episode
-    from meip.model.check import check_world as check_world
+    from meip.concepts.english import (
+        english as english,
+    )
+    from meip.concepts.grammar import (
+        Grammar as Grammar,
+    )
+    from meip.concepts.parser import (
+        parse_concept as parse_concept,
+    )
+    from meip.learning.pursuit import (
+        Pursuit as Pursuit,
+    )
+    from meip.model.check import (
+        check_world as check_world,
+    )
     from meip.model.demonstrations import (
         Demonstration as Demonstration,
+        Episode as Episode,
         Plan as Plan,
         Step as Step,
         append_demonstration as append_demonstration,
         read_demonstrations as read_demonstrations,
+        read_episodes as read_episodes,
         record as record,
         replay as replay,
     )
@@ -82,10 +131,33 @@ if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
         function as function,
         predicate as predicate,
     )
-    from meip.model.graph import StateGraph as StateGraph
-    from meip.model.world import World as World
-    from meip.tasks.learning import LearnOptions as LearnOptions, learn as learn
-    from meip.tasks.task import Task as Task, TaskPlan as TaskPlan
+    from meip.model.graph import (
+        StateGraph as StateGraph,
+    )
+    from meip.model.problems import (
+        load_problem as load_problem,
+        problem_document as problem_document,
+    )
+    from meip.model.world import (
+        Picture as Picture,
+        World as World,
+    )
+    from meip.tasks.evaluation import (
+        Metric as Metric,
+        evaluate as evaluate,
+    )
+    from meip.tasks.learning import (
+        LearnOptions as LearnOptions,
+        learn as learn,
+    )
+    from meip.tasks.task import (
+        Task as Task,
+        TaskPlan as TaskPlan,
+    )
+    from meip.utility.terms import (
+        Utility as Utility,
+        UtilityTerm as UtilityTerm,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,6 @@ import re
 import signal
 from collections.abc import Callable
 from copy import deepcopy
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,13 @@ from meip import Domain, EntityClass, MeipError, function, predicate, record
 from meip.base import documents
 from meip.base.files import load_json
 from meip.base.results import Results
-from meip.cli.check import DOCUMENT_MODULES
 from meip.concepts.parser import parse_concept
 from meip.learning.checkpoint import CheckpointDocument
 from meip.learning.decisions import Decision
 from meip.model.demonstrations import append_demonstration, read_demonstrations
+from meip.model.problems import import_documents, load_problem, problem_document
 from meip.tasks.task import PlanStep, Provenance, Task, TaskPlan
 from meip.utility.terms import Utility, UtilityTerm
-from meip.worlds import load_problem, problem_document
 from meip.worlds.didactic import Didactic
 from meip.worlds.folding.cloth import Garment, Part
 from meip.worlds.folding.garments import garment
@@ -40,8 +38,7 @@ FORKS = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning
 MUTANTS = 1000
 KILLS = 200
 
-for _module in DOCUMENT_MODULES:
-    import_module(_module)
+import_documents()
 
 VALID: dict[str, list[dict[str, Any]]] = {
     "domain": [

@@ -14,7 +14,7 @@ import pytest
 from meip import Task, append_demonstration, record
 from meip.base import documents
 from meip.cli import main
-from meip.worlds import problem_document
+from meip.model.problems import problem_document
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
 

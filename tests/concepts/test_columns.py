@@ -6,7 +6,7 @@ import numpy as np
 
 from meip.concepts.language import Composite, Concept, Primitive, Quantified
 from meip.concepts.values.columns import GraphColumns, Programs
-from meip.concepts.values.denotation import columns
+from meip.concepts.values.denotation import Denotation
 from meip.model.graph import StateGraph
 from meip.worlds.ritual import Ritual
 
@@ -25,8 +25,8 @@ def grown(states: int) -> StateGraph:
 
 
 def expected(graph: StateGraph, concepts: list[Concept]) -> list[list[float]]:
-    found = columns(WORLD, graph.states, concepts)
-    return [column.values.tolist() for column in found]
+    values, _ = Denotation(WORLD.domain, graph.facts()).matrix(concepts)
+    return [column.tolist() for column in values.T]
 
 
 def test_columns_follow_a_growing_graph() -> None:

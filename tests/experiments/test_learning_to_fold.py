@@ -16,11 +16,10 @@ from meip.experiments.folding_problems import Lesson, Problem, random_folds
 from meip.experiments.folding_report import committee_task, summary, write_learned
 from meip.experiments.learning_to_fold import Scale, run
 from meip.learning.committee import Committee, CommitteeOptions, learn_committee
-from meip.learning.training import Episode
-from meip.model.demonstrations import replay
+from meip.model.demonstrations import Episode, replay
+from meip.model.problems import load_problem
 from meip.tasks.task import Task
 from meip.utility.ranking import UtilityRanking
-from meip.worlds import load_problem
 from meip.worlds.folding.demonstrate import bundled
 from meip.worlds.folding.garments import garment
 from meip.worlds.folding.referee import Referee

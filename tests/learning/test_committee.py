@@ -15,9 +15,10 @@ from meip.base.errors import LearningError
 from meip.concepts.english import english
 from meip.concepts.parser import parse_concept
 from meip.experiments.rites import paper_demonstrations
-from meip.learning.committee import CommitteeOptions, learn_committee, relative, share_grammar, with_alternatives
+from meip.learning.committee import CommitteeOptions, learn_committee, relative, share_grammar
 from meip.learning.likelihood import LikelihoodOptions
-from meip.learning.training import Episode, TrainingSet
+from meip.learning.training import TrainingSet
+from meip.model.demonstrations import Episode, widened
 from meip.model.domain import Domain, EntityClass, Facts, function, predicate
 from meip.model.graph import StateGraph
 from meip.model.world import World
@@ -168,10 +169,10 @@ def test_short_plans_of_listed_actions_are_compared_as_a_whole_and_others_by_a_c
 
 def test_a_world_that_proposes_is_widened_to_learn_and_prepared_to_plan() -> None:
     shown = [Episode(Line(), record(Line(), moves)) for moves in ([0.25, 0.5], [0.3, 0.4])]
-    wider, proposal = with_alternatives(shown, seed=2)
+    wider, proposal = widened(shown, seed=2)
     assert proposal == {"moves": [0.25, 0.5, 0.3, 0.4]}
     assert [len(e.world.actions(0.0)) for e in wider] == [14, 14]
-    assert with_alternatives(paper_demonstrations("free"))[1] is None
+    assert widened(paper_demonstrations("free"))[1] is None
     task = learn(shown, committee=3, concept_share=1.0)
     assert task.provenance.regime == "committee"
     assert task.proposal == proposal

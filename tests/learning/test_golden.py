@@ -16,8 +16,8 @@ from meip.experiments.rites import PAPER, grade, paper_demonstrations
 from meip.learning.learner import Learner, Study, StudyOptions, Trial
 from meip.learning.likelihood import LikelihoodOptions
 from meip.learning.pursuit import Pursuit
-from meip.learning.training import Episode, TrainingSet
-from meip.model.demonstrations import record
+from meip.learning.training import TrainingSet
+from meip.model.demonstrations import Episode, record
 from meip.model.graph import StateGraph
 from meip.search.plans import enumerate_plans, sample_model
 from meip.search.pool import Pool, PoolOptions, relaxed_log_odds

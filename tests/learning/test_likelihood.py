@@ -13,8 +13,8 @@ from meip.base.distinct import group_plans, group_rows
 from meip.concepts.parser import parse_concept
 from meip.learning.learner import Study, StudyOptions
 from meip.learning.likelihood import LikelihoodOptions, _Compressed
-from meip.learning.training import Episode, TrainingSet
-from meip.model.demonstrations import Plan, record
+from meip.learning.training import TrainingSet
+from meip.model.demonstrations import Episode, Plan, record
 from meip.search.pool import PoolOptions
 from meip.utility.terms import features
 from meip.worlds.didactic import Didactic

@@ -13,9 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from examples.packing import Packing
 
 from meip.learning.pursuit import Pursuit
-from meip.learning.training import Episode
 from meip.model.check import check_world
-from meip.model.demonstrations import record
+from meip.model.demonstrations import Episode, record
 from meip.model.graph import StateGraph
 from meip.search.search import search
 from meip.utility.ranking import UtilityRanking

@@ -9,7 +9,8 @@ from meip.base.errors import LearningError, NotFittedError
 from meip.experiments.probability_shift import demonstrations
 from meip.experiments.rites import Rite, Want, demonstrate, grade, paper_demonstrations
 from meip.learning.pursuit import Pursuit
-from meip.learning.training import Episode, TrainingSet
+from meip.learning.training import TrainingSet
+from meip.model.demonstrations import Episode
 from meip.model.graph import StateGraph
 from meip.search.search import search
 from meip.utility.ranking import UtilityRanking

@@ -11,8 +11,7 @@ from meip.learning.stepwise import StepwiseOptions, learn_stepwise
 from meip.learning.stepwise.combined import combine
 from meip.learning.stepwise.needed import needed
 from meip.learning.stepwise.steps import Steps
-from meip.learning.training import Episode
-from meip.model.demonstrations import record, replay
+from meip.model.demonstrations import Episode, record, replay
 from meip.model.graph import StateGraph
 from meip.search.weariness import Weariness, without_loops
 from meip.worlds.pddl import PddlWorld

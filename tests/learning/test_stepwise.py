@@ -17,7 +17,7 @@ from meip.learning.stepwise.candidates import find_candidates, price
 from meip.learning.stepwise.objective import Problem, build_problem, fit, log_likelihood
 from meip.learning.stepwise.score import greedy_walk
 from meip.learning.stepwise.steps import Steps
-from meip.learning.training import Episode
+from meip.model.demonstrations import Episode
 from meip.model.graph import StateGraph
 from meip.worlds.pddl import PddlWorld
 from meip.worlds.pddl.demonstrate import plan_demonstration, solve

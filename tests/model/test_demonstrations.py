@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from meip import DemonstrationError, Domain, Facts, World, predicate
 from meip.base.documents import content_hash, dump, parse
 from meip.model.demonstrations import Demonstration, Step, append_demonstration, read_demonstrations, record, replay
-from meip.worlds import load_problem
+from meip.model.problems import load_problem
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from meip import DocumentError, WorldError
-from meip.worlds import BUILT_IN, load_problem, problem_document, problem_schema, resolve_world
+from meip import DocumentError, StateGraph, WorldError
+from meip.model.problems import load_problem, problem_document, problem_schema, registered, resolve_world
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
 
@@ -43,7 +43,7 @@ def test_a_world_written_to_a_problem_document_loads_as_the_same_world(world: An
 
 
 def test_every_built_in_class_carries_the_name_it_is_registered_under() -> None:
-    for name, target in BUILT_IN.items():
+    for name, target in registered("meip.worlds").items():
         module, _, attribute = target.partition(":")
         assert getattr(importlib.import_module(module), attribute).kind == name
 
@@ -81,7 +81,7 @@ def test_a_world_of_ones_own_is_named_by_module_and_factory(tmp_path: Path, monk
     monkeypatch.setattr(sys, "path", [p for p in sys.path if p])
     monkeypatch.chdir(tmp_path)
     world = resolve_world("lamps:Switch")
-    assert world.describe(True) == "True"  # an optional member, though the class does not inherit from World
+    assert StateGraph(world).describe(0) == "False"  # a hook that it does not offer has a default
     with pytest.raises(WorldError, match="lamps:broken: making the world failed: KeyError"):
         resolve_world("lamps:broken")
     with pytest.raises(WorldError, match="has no 'Swich'; did you mean 'Switch'"):

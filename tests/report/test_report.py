@@ -131,5 +131,5 @@ def test_a_plan_of_folds_is_drawn_cloth_by_cloth_with_what_each_fold_is(tmp_path
     write_plan(tmp_path / "plan.png", plan, world)
     write_plan(tmp_path / "plan.svg", plan, world)
     assert (tmp_path / "plan.png").read_bytes()[:4] == b"\x89PNG"
-    with pytest.raises(MeipError, match="only plans of folds"):
+    with pytest.raises(MeipError, match="draws no pictures"):
         write_plan(tmp_path / "ritual.png", plan, Ritual())

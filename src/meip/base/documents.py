@@ -22,6 +22,7 @@ from meip.base.files import load_json, plain, read_text, write_text
 __all__ = [
     "append_line",
     "canonical",
+    "class_of",
     "content_hash",
     "document",
     "dump",
@@ -60,6 +61,11 @@ def document(kind: str, version: int = 1) -> Callable[[type[T]], type[T]]:
 def kinds() -> tuple[str, ...]:
     """Every registered kind of document."""
     return tuple(sorted(_KINDS))
+
+
+def class_of(kind: str) -> type[Any]:
+    """The dataclass that a kind of document is read into."""
+    return _kind(kind, "document")[1]
 
 
 def schema(kind: str) -> dict[str, Any]:

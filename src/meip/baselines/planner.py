@@ -11,7 +11,8 @@ import numpy as np
 from meip.baselines.maxent_irl import MaxEntIRL
 from meip.baselines.tabular import Policy, Statistic, TabularWorld
 from meip.concepts.values.columns import GraphColumns
-from meip.learning.training import Episode, TrainingSet
+from meip.learning.training import TrainingSet
+from meip.model.demonstrations import Episode
 from meip.model.graph import StateGraph
 from meip.tasks.behaviour import Planner
 from meip.utility.terms import UtilityTerm, features

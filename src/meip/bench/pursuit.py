@@ -23,7 +23,8 @@ from meip.concepts.selection import exactly_seen, relevant
 from meip.experiments.rites import paper_demonstrations
 from meip.learning.learner import Learner
 from meip.learning.pursuit import Pursuit
-from meip.learning.training import Episode, TrainingSet
+from meip.learning.training import TrainingSet
+from meip.model.demonstrations import Episode
 from meip.search.pool import PoolOptions
 
 __all__ = ["literal_pursuit", "run"]

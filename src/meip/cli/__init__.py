@@ -17,14 +17,13 @@ from meip.cli import (  # noqa: F401  (importing a module adds its commands)
     demo,
     evaluate,
     explain,
-    fold,
     learn,
-    pddl,
     plan,
     reproduce,
     show,
 )
 from meip.cli.app import app
+from meip.model.problems import load_object, registered
 
 __all__ = ["app", "main"]
 
@@ -35,6 +34,22 @@ INTERRUPTED = 130
 # Recent typers carry their own copy of click and older ones import it; this is the base class of usage errors in both.
 _UsageError: Any = typer.BadParameter.__mro__[2]
 
+
+def _mount() -> None:
+    """Add the commands that worlds and other packages register (``meip.commands``); one that fails is only named."""
+    for name, target in registered("meip.commands").items():
+        try:
+            found = load_object(target, name)
+        except MeipError as error:
+            typer.echo(f"warning: the command {name!r} is left out: {error}", err=True)
+            continue
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name)(found)
+
+
+_mount()
 app.registered_commands.sort(
     key=lambda c: ORDER.index(n) if (n := getattr(c.callback, "__name__", "")) in ORDER else 99
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,19 +13,6 @@ from meip.base.errors import MeipError
 from meip.cli.app import DomainOption, JsonOption, app, print_json
 
 __all__ = ["Finding", "check", "inspect_file", "schema"]
-
-# The modules that define kinds of documents; importing them registers the kinds.
-DOCUMENT_MODULES = (
-    "meip.learning.checkpoint",
-    "meip.model.demonstrations",
-    "meip.model.domain",
-    "meip.base.results",
-    "meip.tasks.task",
-    "meip.utility.terms",
-    "meip.worlds.folding.cloth",
-    "meip.worlds.folding.parse_graph",
-    "meip.worlds.folding.proposal",
-)
 
 
 @app.command()
@@ -73,9 +59,9 @@ def schema(
       meip schema demonstration > demonstration.schema.json
     """
     from meip.base import documents
-    from meip.worlds import problem_schema
+    from meip.model.problems import import_documents, problem_schema
 
-    _register_kinds()
+    import_documents()
     if kind is None:
         typer.echo("\n".join(sorted((*documents.kinds(), "problem"))))
     else:
@@ -99,23 +85,20 @@ class Finding:
 
 def inspect_file(name: str, world: str | None = None, domain: str | None = None) -> Finding:
     """Read a file or a world as thoroughly as its kind allows; problems are collected, not raised."""
-    _register_kinds()
+    from meip.model.problems import file_world, import_documents
+
+    import_documents()
     finding = Finding(name)
     try:
         if Path(name).suffix == ".jsonl":
             finding.what = _check_lines(name, world, finding.problems)
-        elif Path(name).suffix != ".pddl" and (Path(name).suffix == ".json" or Path(name).is_file()):
+        elif file_world(Path(name).suffix) is None and (Path(name).suffix == ".json" or Path(name).is_file()):
             finding.what = _check_document(name, world, finding.problems)
         else:
             finding.what = _check_world(name, domain, finding.problems)
     except MeipError as error:
         finding.problems.append(str(error))
     return finding
-
-
-def _register_kinds() -> None:
-    for module in DOCUMENT_MODULES:
-        import_module(module)
 
 
 def _check_lines(name: str, world: str | None, problems: list[str]) -> str:
@@ -138,7 +121,7 @@ def _check_lines(name: str, world: str | None, problems: list[str]) -> str:
 
 def _check_document(name: str, world: str | None, problems: list[str]) -> str:
     from meip.base import documents
-    from meip.worlds import load_problem
+    from meip.model.problems import load_problem
 
     data = documents.read_json(name)
     kind, version = documents.kind_of(data, name)
@@ -151,7 +134,7 @@ def _check_document(name: str, world: str | None, problems: list[str]) -> str:
 
 
 def _check_world(name: str, domain: str | None, problems: list[str]) -> str:
-    from meip.worlds import resolve_world
+    from meip.model.problems import resolve_world
 
     problems += _walk(resolve_world(name, domain=domain))
     return "world, walked"
@@ -166,7 +149,7 @@ def _walk(world: Any) -> list[str]:
 def _replay_if_shown(value: Any, own: str | None, where: str, worlds: dict[str, Any]) -> None:
     from meip.base.documents import canonical
     from meip.model.demonstrations import Demonstration, replay
-    from meip.worlds import load_problem
+    from meip.model.problems import load_problem
 
     if isinstance(value, Demonstration):
         key = canonical(value.problem)

@@ -62,7 +62,7 @@ def _domain(name: str, pddl_domain: str | None) -> Any:
     from pathlib import Path
 
     from meip.base import documents
-    from meip.worlds import resolve_world
+    from meip.model.problems import resolve_world
 
     if Path(name).suffix == ".json":
         data = documents.read_json(name)

@@ -50,7 +50,7 @@ def demo(
     _title(out, 3, "The same ritual in a world that nobody has shown")
     changed = _changed_world()
     out.print("  Now there are six objects of each type, and the stages may be visited in any")
-    out.print(f"  order: {_choices(changed):,} different plans. A recording of the movements would offer")
+    out.print(f"  order: {_plans(changed):,} different plans. A recording of the movements would offer")
     out.print("  five of the six torches. The task plans this:\n")
     out.print(plan_text(task.plan(changed, method="beam", seed=seed)))
     if output is not None:
@@ -92,16 +92,18 @@ def _learned(episodes: list[Any], seed: int) -> tuple[Any, float]:
 
 
 def _changed_world() -> Any:
-    from meip.worlds.ritual import Ritual
+    from meip.model.problems import load_problem
 
-    return Ritual(stages=3, types=("torch", "bamboo", "clay"), objects=6, order="free")
+    return load_problem(Path(str(files("meip") / "data" / "ritual-free.json")))
 
 
-def _choices(world: Any) -> int:
-    """How many plans there are: stages in any order, at each a type and a number, or nothing."""
-    from math import factorial
+def _plans(world: Any) -> int:
+    """How many there are."""
+    from meip.model.graph import state_graph
+    from meip.search.plans import history_count
 
-    return int(factorial(world.stages) * (1 + len(world.types) * world.objects) ** world.stages)
+    graph = state_graph(world)
+    return history_count(graph, int(graph.initial[0]), graph.horizon, 1_000_000)
 
 
 def _next_steps(output: Path | None) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from meip.base.errors import DocumentError, MeipError, did_you_mean
+from meip.base.errors import MeipError, did_you_mean
 
 __all__ = ["GRAMMARS", "OwnWorld", "Seed", "grammar", "read_episodes", "read_world"]
 
@@ -23,42 +23,17 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives th
 def read_episodes(
     files: Sequence[str], own: str | None = None, domain: str | None = None, plans: str | None = None
 ) -> list[Any]:
-    """The demonstrations of files (and of a folder of PDDL plans), each with its world, replayed and found legal."""
-    from meip.model.demonstrations import read_demonstrations
-    from meip.worlds.pddl.demonstrate import read_pairs
+    """The demonstrations of files (and of a folder of plan files), each with its world, replayed and found legal."""
+    from meip.model.demonstrations import read_episodes as read
 
-    worlds: dict[str, Any] = {}
-    episodes = []
-    for file in files:
-        shown = read_demonstrations(file)
-        if not shown:
-            raise DocumentError(f"{file}: no demonstrations in this file")
-        episodes += [_episode(d, f"{file}: demonstration {n}", own, worlds) for n, d in enumerate(shown, start=1)]
-    if plans is not None:
-        pairs = read_pairs(domain, plans)
-        episodes += [_episode(d, f"{plans}: plan {n}", own, worlds) for n, d in enumerate(pairs, start=1)]
-    if not episodes:
+    if not files and plans is None:
         raise MeipError("nothing to learn from: give files of demonstrations (.jsonl), or --domain and --plans")
-    return episodes
-
-
-def _episode(demonstration: Any, where: str, own: str | None, worlds: dict[str, Any]) -> Any:
-    """Demonstrations of the same problem share one world."""
-    from meip.base.documents import canonical
-    from meip.learning.training import Episode
-    from meip.model.demonstrations import replay
-    from meip.worlds import load_problem
-
-    key = canonical(demonstration.problem)
-    if key not in worlds:
-        worlds[key] = load_problem(demonstration.problem, where=f"{where}: $.problem", own=own)
-    replay(worlds[key], demonstration, where=where)
-    return Episode(worlds[key], demonstration)
+    return read(files, own=own, domain=domain, plans=plans)
 
 
 def read_world(problem: str, own: str | None = None, domain: str | None = None) -> Any:
     """A world to plan in: a problem document, a PDDL problem, a name, or module:factory."""
-    from meip.worlds import load_problem, resolve_world
+    from meip.model.problems import load_problem, resolve_world
 
     if Path(problem).suffix == ".json":
         return load_problem(problem, own=own)

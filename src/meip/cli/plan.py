@@ -30,10 +30,13 @@ def plan(
     iterations: Annotated[int, typer.Option(min=1, help="Of the tree search; expansions of gbfs.")] = 3000,
     seconds: Annotated[float | None, typer.Option("--time", min=0.0, metavar="SECONDS", help="Time limit.")] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the plan: .json, or .plan for PDDL.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the plan: .json; .plan for planners.")
     ] = None,
     render: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Show the plan: a page (.html); folds also .svg, .png.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Show the plan: a page (.html); .svg where a world draws itself; .png of folds."
+        ),
     ] = None,
     seed: Seed = 0,
     world: OwnWorld = None,
@@ -70,7 +73,7 @@ def plan(
         seed=seed,
     )
     if output is not None:
-        _write(output, found)
+        _write(output, found, planned_in)
     if render is not None:
         write_plan(render, found, planned_in, f"{task} in {problem}")
     if as_json:
@@ -81,15 +84,15 @@ def plan(
         raise typer.Exit(NOT_REACHED)
 
 
-def _write(path: Path, found: Any) -> None:
-    """A plan document, or one ``(action arg ..)`` per line where the name ends in .plan."""
+def _write(path: Path, found: Any, world: Any) -> None:
+    """A plan document; a plan file as the world writes it where the name ends in .plan."""
     from meip.base import documents
+    from meip.model.world import plan_text
 
-    if path.suffix != ".plan":
+    if path.suffix == ".plan":
+        documents.write_text(path, plan_text(world, found.actions))
+    else:
         documents.write(path, found)
-        return
-    lines = [str(action) if isinstance(action, str) else f"({' '.join(map(str, action))})" for action in found.actions]
-    documents.write_text(path, "".join(f"{line}\n" for line in lines) + f"; cost = {len(lines)} (unit cost)\n")
 
 
 def _check(value: str, known: tuple[str, ...], option: str) -> None:

@@ -33,58 +33,58 @@ def show(
       meip show problem.json --steps 5 --seed 1
       meip show packing:Packing
     """
-    from meip.worlds import resolve_world
+    from meip.model.graph import state_graph
+    from meip.model.problems import resolve_world
 
     found = resolve_world(world, domain=domain)
     try:
-        rows = list(_walk(found, steps, seed))
-        tables = _fluents(found), _states(world, rows, found.horizon)
+        graph = state_graph(found)
+        rows = list(_walk(graph, steps, seed))
+        tables = _fluents(graph), _states(world, rows, graph.horizon)
     except MeipError:
         raise
     except Exception as error:  # in the user's own code: `meip check` finds out where
         raise WorldError(f"{world}: {type(error).__name__}: {error}; `meip check {world}` says more") from error
     if as_json:
-        print_json({"world": world, "domain": found.domain.name, "horizon": found.horizon, "walk": rows})
+        print_json({"world": world, "domain": graph.domain.name, "horizon": graph.horizon, "walk": rows})
     else:
         console().print(*tables, sep="\n")
 
 
-def _walk(world: Any, steps: int, seed: int) -> Any:
+def _walk(graph: Any, steps: int, seed: int) -> Any:
     """One row per state of a random walk: where one is, what could be done, what was done, what is true."""
     import numpy as np
 
     from meip.model.world import encode
 
     rng = np.random.default_rng(seed)
-    state = _drawn(world.initial(), rng)
-    for step in range(min(steps, world.horizon - 1) + 1):
-        actions = list(world.actions(state))
-        last = step == min(steps, world.horizon - 1) or not actions
+    static = set(graph.static_facts().tables)
+    state = int(rng.choice(graph.initial, p=graph.initial_probability))
+    for step in range(min(steps, graph.horizon - 1) + 1):
+        actions = graph.action_numbers(state)
+        last = step == min(steps, graph.horizon - 1) or not actions
         action = None if last else actions[rng.integers(len(actions))]
+        tables = {name: table[0] for name, table in graph.facts([state])[0].tables.items() if name not in static}
         yield {
-            "state": world.describe(state),
+            "state": graph.describe(state),
             "legal": len(actions),
-            "actions": [encode(a) for a in actions[:SHOWN_ACTIONS]],
-            "action": encode(action),
-            "facts": _true_facts(world.domain, world.facts(state)),
+            "actions": [encode(graph.action(a)) for a in actions[:SHOWN_ACTIONS]],
+            "action": None if action is None else encode(graph.action(action)),
+            "facts": _true_facts(graph.domain, tables),
         }
-        if last:
+        if action is None:
             return
-        state = _drawn(world.outcomes(state, action), rng)
+        odds, states = zip(*graph.outcomes(action), strict=True)
+        state = int(rng.choice(states, p=odds))
 
 
-def _drawn(choices: Any, rng: Any) -> Any:
-    weights = [p for p, _ in choices]
-    return choices[rng.choice(len(weights), p=[w / sum(weights) for w in weights])][1]
-
-
-def _true_facts(domain: Any, facts: Any) -> dict[str, Any]:
+def _true_facts(domain: Any, tables: Any) -> dict[str, Any]:
     """For each fluent that has a table: the tuples of which it is true, or its values."""
     import numpy as np
 
     found: dict[str, Any] = {}
     for fluent in domain.fluents:
-        table = facts.tables.get(fluent.name)
+        table = tables.get(fluent.name)
         if table is None:
             continue
         if fluent.real:
@@ -94,14 +94,14 @@ def _true_facts(domain: Any, facts: Any) -> dict[str, Any]:
     return found
 
 
-def _fluents(world: Any) -> Any:
+def _fluents(graph: Any) -> Any:
     from rich.table import Table
 
-    static = _true_facts(world.domain, world.static_facts())
-    table = Table(title=f"domain {world.domain.name}", title_justify="left")
+    static = _true_facts(graph.domain, graph.static_facts().tables)
+    table = Table(title=f"domain {graph.domain.name}", title_justify="left")
     for heading in ("fluent", "of", "in English", "static: true of"):
         table.add_column(heading)
-    for fluent in world.domain.fluents:
+    for fluent in graph.domain.fluents:
         kind = "number" if fluent.real else "predicate"
         of = f"{kind} of {', '.join(fluent.classes)}" if fluent.classes else kind
         table.add_row(fluent.name, of, fluent.phrase, _tuples(static[fluent.name]) if fluent.name in static else "")

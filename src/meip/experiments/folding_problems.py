@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.base.errors import WorldError
-from meip.learning.committee import SEEDS
-from meip.learning.training import Episode
-from meip.model.demonstrations import Demonstration, replay
+from meip.model.demonstrations import SEEDS, Demonstration, Episode, replay
 from meip.model.domain import FactBlock, Facts
 from meip.model.graph import StateGraph
+from meip.model.problems import load_problem
 from meip.search.plans import PlanSet, enumerate_plans
 from meip.search.search import Limits, Method, Options, search
 from meip.search.tree import max_backup, random_rollout, uct
-from meip.worlds import load_problem
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.demonstrate import script_orders, scripted_folds
 from meip.worlds.folding.fluents import fact_blocks

@@ -18,7 +18,7 @@ import numpy as np
 from meip.base.errors import DocumentError
 from meip.experiments.tables import Progress, Row, no_progress, share_row
 from meip.learning.stepwise import StepwiseOptions, StepwiseResult, UtilityScore, learn_stepwise
-from meip.learning.training import Episode
+from meip.model.demonstrations import Episode
 from meip.worlds.pddl import PddlWorld, read_problem
 from meip.worlds.pddl.demonstrate import plan_demonstration, read_pair, solve
 from meip.worlds.pddl.heuristics import blind, goal_count

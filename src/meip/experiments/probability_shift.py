@@ -19,8 +19,7 @@ from meip.concepts.values.columns import GraphColumns
 from meip.experiments.tables import Progress, Row, no_progress, share_row
 from meip.learning.learner import Learner
 from meip.learning.pursuit import Pursuit
-from meip.learning.training import Episode
-from meip.model.demonstrations import record
+from meip.model.demonstrations import Episode, record
 from meip.model.graph import StateGraph
 from meip.search.search import Chance, Limits, Options, search
 from meip.utility.ranking import UtilityRanking

@@ -11,8 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from meip.learning.training import Episode
-from meip.model.demonstrations import Demonstration, record
+from meip.model.demonstrations import Demonstration, Episode, record
 from meip.model.graph import StateGraph
 from meip.utility.ordering import kendall_tau
 from meip.worlds.ritual import Ritual

@@ -21,7 +21,7 @@ from meip.experiments.rites import PAPER, Rite, demonstrate, grade, paper_demons
 from meip.experiments.tables import Progress, Row, mean_row, no_progress, share_row
 from meip.learning.learner import Learner, Objective
 from meip.learning.pursuit import Pursuit
-from meip.learning.training import Episode
+from meip.model.demonstrations import Episode
 from meip.model.graph import StateGraph
 from meip.search.search import search
 from meip.utility.ranking import UtilityRanking

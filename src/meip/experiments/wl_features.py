@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from meip.learning.stepwise.objective import build_problem, fit
 from meip.learning.stepwise.steps import Steps
-from meip.learning.training import Episode
+from meip.model.demonstrations import Episode
 from meip.worlds.pddl import PddlWorld
 from meip.worlds.pddl.planners import Score
 from meip.worlds.pddl.world import goal_atoms

@@ -29,9 +29,8 @@ from meip.learning.decisions import Decision
 from meip.learning.learner import Study, StudyOptions
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
 from meip.learning.ranking_svm import Chains, combine, demonstration_pairs, first_deviation_pairs, fit_ranking
-from meip.learning.training import Episode, TrainingSet
-from meip.model.demonstrations import Plan, replay
-from meip.model.world import adapt
+from meip.learning.training import TrainingSet
+from meip.model.demonstrations import Episode
 from meip.search.pool import PoolOptions
 from meip.utility.ordering import kendall_tau
 from meip.utility.terms import KNOTS, Utility, UtilityTerm, features, with_weights
@@ -44,13 +43,11 @@ __all__ = [
     "learn_committee",
     "relative",
     "share_grammar",
-    "with_alternatives",
 ]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[dict[str, Any]], None]
 ROUGH = 1e-2  # slope left over when candidates are compared
-SEEDS = 7919  # between the worlds of one seed and those of the next
 
 
 def share_grammar(max_level: int = 2) -> Grammar:
@@ -155,26 +152,6 @@ class Candidates:
         terms = [study.term(concepts[k], values[:, k], missing[:, k]) for k in chosen]
         parts = [features([term], values[:, [k]], missing[:, [k]]) for term, k in zip(terms, chosen, strict=True)]
         return cls(tuple(terms), tuple(parts), len(concepts))
-
-
-def with_alternatives(episodes: Sequence[Episode], seed: int = 0) -> tuple[list[Episode], dict[str, Any] | None]:
-    """The episodes in worlds that list alternatives to what was shown, and the proposal to plan with.
-
-    Both only where a world has too many actions to list; else the episodes as they are, and None.
-    """
-    worlds = [adapt(episode.world) for episode in episodes]
-    plans = []
-    for number, (world, episode) in enumerate(zip(worlds, episodes, strict=True), start=1):
-        given = episode.demonstration
-        plans.append(given if isinstance(given, Plan) else replay(world, given, where=f"demonstration {number}"))
-    proposal = worlds[0].learn_proposal(plans) if worlds else None
-    if proposal is None:
-        return list(episodes), None
-    wider = [
-        Episode(world.with_proposal(proposal, alternatives=True, seed=SEEDS * seed + number), episode.demonstration)
-        for number, (world, episode) in enumerate(zip(worlds, episodes, strict=True))
-    ]
-    return wider, proposal
 
 
 def learn_committee(

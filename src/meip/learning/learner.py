@@ -20,7 +20,8 @@ from meip.concepts.parser import parse_concept
 from meip.learning.estimator import Estimator
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
 from meip.learning.ranking_svm import combine, demonstration_pairs, first_deviation_pairs, fit_ranking, literal_pairs
-from meip.learning.training import Episode, TrainingSet
+from meip.learning.training import TrainingSet
+from meip.model.demonstrations import Episode
 from meip.search.pool import Pool, PoolOptions, relaxed_log_odds
 from meip.utility.ordering import kendall_tau
 from meip.utility.ranking import UtilityRanking

@@ -23,7 +23,8 @@ from meip.learning.decisions import Decision
 from meip.learning.estimator import Estimator
 from meip.learning.learner import Objective, Study, StudyOptions, Trial
 from meip.learning.likelihood import LikelihoodOptions
-from meip.learning.training import ChanceFailures, Episode, TrainingSet
+from meip.learning.training import ChanceFailures, TrainingSet
+from meip.model.demonstrations import Episode
 from meip.search.pool import PoolOptions, relaxed_log_odds
 from meip.utility.ordering import kendall_tau, relaxed_tau
 from meip.utility.ranking import UtilityRanking

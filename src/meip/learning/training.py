@@ -17,23 +17,15 @@ from numpy.typing import NDArray
 from meip.base.errors import LearningError
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import GraphColumns, Programs
-from meip.model.demonstrations import Demonstration, Plan, replay
+from meip.model.demonstrations import Episode, Plan, replay
 from meip.model.domain import Domain
-from meip.model.graph import StateGraph
+from meip.model.graph import StateGraph, state_graph
 from meip.search.plans import enumerate_plans, history_count, roll_out
 
-__all__ = ["Case", "ChanceFailures", "Episode", "Shown", "TrainingSet"]
+__all__ = ["Case", "ChanceFailures", "Shown", "TrainingSet"]
 
 ChanceFailures = Literal["non-modal", "marked", "none"]
 COMPLETIONS = 200  # continuations of an outcome that did not happen: listed up to here, else sampled
-
-
-@dataclass(frozen=True)
-class Episode:
-    """One demonstration and the world it was given in."""
-
-    world: Any
-    demonstration: Demonstration | Plan
 
 
 @dataclass(frozen=True)
@@ -84,13 +76,13 @@ class TrainingSet:
             key = _identity(episode.world)
             if key not in known:
                 known[key] = len(self.graphs)
-                self.graphs.append(StateGraph(episode.world))
+                self.graphs.append(state_graph(episode.world))
             index = known[key]
             graph = self.graphs[index]
-            if graph.world.domain != self.graphs[0].world.domain:
+            if graph.domain != self.graphs[0].domain:
                 raise LearningError(
-                    f"demonstration {number} is in domain {graph.world.domain.name!r}, the first one in "
-                    f"{self.graphs[0].world.domain.name!r}: what is learned is about one domain"
+                    f"demonstration {number} is in domain {graph.domain.name!r}, the first one in "
+                    f"{self.graphs[0].domain.name!r}: what is learned is about one domain"
                 )
             shown = _shown(graph, episode, number, chance_failures, seed)
             case = cases.get((index, shown.states[0]))
@@ -108,7 +100,7 @@ class TrainingSet:
 
     @property
     def domain(self) -> Domain:
-        return self.graphs[0].world.domain
+        return self.graphs[0].domain
 
     @property
     def shown(self) -> list[tuple[Case, Shown]]:
@@ -159,12 +151,11 @@ def _shown(graph: StateGraph, episode: Episode, number: int, rule: ChanceFailure
     given = episode.demonstration
     plan = given if isinstance(given, Plan) else replay(graph.world, given, where=f"demonstration {number}")
     states = tuple(graph.intern(s) for s in plan.states)
-    failures = [t for t in range(len(plan.actions)) if _failed(graph, plan, t, rule)]
+    failures = [t for t in range(len(plan.actions)) if _failed(graph, plan, states[t], t, rule)]
     plans, shares = [states], [0.0]
     happened = 0.0  # log probability of the chance failures so far
     for t in failures:
-        for probability, state in graph.world.outcomes(plan.states[t], plan.actions[t]):
-            other = graph.intern(state)
+        for probability, other in graph.outcomes_of(states[t], plan.actions[t]):
             if other == states[t + 1] or probability <= 0:
                 continue
             for tail, log_share in _completions(graph, other, graph.horizon - t - 1, seed + 7919 * number + t):
@@ -176,12 +167,12 @@ def _shown(graph: StateGraph, episode: Episode, number: int, rule: ChanceFailure
     return Shown(tuple(plans), tuple(shares), clean)
 
 
-def _failed(graph: StateGraph, plan: Plan, t: int, rule: ChanceFailures) -> bool:
+def _failed(graph: StateGraph, plan: Plan, state: int, t: int, rule: ChanceFailures) -> bool:
     if rule == "none":
         return False
     if plan.chance_failures[t] or rule == "marked":
         return bool(plan.chance_failures[t])
-    most = max(p for p, _ in graph.world.outcomes(plan.states[t], plan.actions[t]))
+    most = max(p for p, _ in graph.outcomes_of(state, plan.actions[t]))
     return plan.probabilities[t] < most - 1e-9
 
 

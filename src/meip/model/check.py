@@ -18,7 +18,7 @@ from meip.base.documents import canonical
 from meip.base.errors import MeipError
 from meip.model.domain import Domain, FactBlock, Facts, Fluent, stack_facts
 from meip.model.problems import REQUIRED
-from meip.model.world import adapt, encode
+from meip.model.world import Batches, HasGoal, StaticFacts, describe, encode, half_offered, offers
 
 __all__ = ["check_world"]
 
@@ -34,7 +34,7 @@ def check_world(world: Any, *, seed: int | np.random.Generator = 0, walks: int =
     missing = [name for name in REQUIRED if not _has(world, name)]
     if missing:
         return [f"{type(world).__name__} has no {name}; a world needs {', '.join(REQUIRED)}" for name in missing]
-    checker = _Checker(adapt(world))
+    checker = _Checker(world)
     if checker.check_header():
         checker.check_walks(np.random.default_rng(seed), walks)
         checker.check_batch()
@@ -64,7 +64,7 @@ class _Checker:
             if not isinstance(horizon, Integral) or isinstance(horizon, bool) or horizon < 1:
                 return self.note("horizon", f"horizon must be a positive number of states, got {_short(horizon)}")
             self.domain, self.horizon = domain, int(horizon)
-            static = self.ask("static_facts()", self.world.static_facts)
+            static = self.ask("static_facts()", self.world.static_facts) if offers(self.world, StaticFacts) else Facts()
         except _Stop:
             return False
         if not isinstance(static, Facts):
@@ -77,6 +77,11 @@ class _Checker:
                     f"fluent {fluent.name!r} is declared static, but static_facts() has no table for it",
                 )
         self.check_names(static, "static_facts()")
+        for hook, missing in half_offered(self.world):
+            self.note(
+                ("hook", hook),
+                f"the hook {hook} is half there: {', '.join(missing)} missing; add it, or rename the rest",
+            )
         return True
 
     def check_walks(self, rng: np.random.Generator, walks: int) -> None:
@@ -127,8 +132,7 @@ class _Checker:
         else:
             self.check_facts(facts, where)
             self.seen[state] = facts
-        goal = self.ask("reached()", self.world.reached, state, where=where)
-        return bool(goal)
+        return offers(self.world, HasGoal) and bool(self.ask("reached()", self.world.reached, state, where=where))
 
     def check_facts(self, facts: Facts, where: str) -> None:
         self.check_names(facts, f"facts() {where}")
@@ -228,7 +232,7 @@ class _Checker:
 
     def check_batch(self) -> None:
         """`facts_batch`, where a world has its own, must agree with `facts`."""
-        if self.problems or not self.seen:
+        if self.problems or not self.seen or not offers(self.world, Batches):
             return
         states = list(self.seen)[:BATCH]
         expected = _rows(stack_facts(self.domain, [self.seen[s] for s in states], self.static), self.domain)
@@ -268,7 +272,7 @@ class _Checker:
 
     def named(self, state: Hashable) -> str:
         try:
-            text = self.world.describe(state)
+            text = describe(self.world, state)
         except Exception as error:
             self.note("describe", f"describe() failed: {type(error).__name__}: {error}")
             text = _short(state)

@@ -15,22 +15,26 @@ import numpy as np
 
 from meip.base import documents
 from meip.base.documents import document
-from meip.base.errors import DemonstrationError, MeipError
-from meip.model.problems import FORMAT, problem_document
-from meip.model.world import Action, State, World, adapt, encode
+from meip.base.errors import DemonstrationError, DocumentError, MeipError
+from meip.model.problems import FORMAT, file_world, load_problem, problem_document, registered
+from meip.model.world import Action, Decodes, Open, State, World, describe, encode, offers
 
 __all__ = [
     "Demonstration",
+    "Episode",
     "Plan",
     "Step",
     "append_demonstration",
     "read_demonstrations",
+    "read_episodes",
     "record",
     "replay",
+    "widened",
 ]
 
 T = TypeVar("T")
 SHOWN = 8  # legal actions listed in an error
+SEEDS = 7919  # between the worlds of one seed and those of the next
 OMIT = {"omit_default": True}
 
 
@@ -92,9 +96,16 @@ class Plan:
         return len(self.states)
 
 
+@dataclass(frozen=True)
+class Episode:
+    """One demonstration and the world it was given in."""
+
+    world: Any
+    demonstration: Demonstration | Plan
+
+
 def replay(world: Any, demonstration: Demonstration, *, where: str = "demonstration") -> Plan:
     """The states of a demonstration. An illegal step is named, counted from 1, with what was legal there."""
-    world = adapt(world)
     follow = _Follower(world, where)
     follow.start(demonstration.initial)
     for step in demonstration.steps:
@@ -115,7 +126,6 @@ def record(
     note: str = "",
 ) -> Demonstration:
     """A demonstration of these actions. Chance is decided by `outcomes`, or drawn with `rng` where they say None."""
-    world = adapt(world)
     generator = None if rng is None else np.random.default_rng(rng)
     chosen = list(outcomes) if outcomes is not None else [None] * len(actions)
     if len(chosen) != len(actions):
@@ -145,6 +155,75 @@ def append_demonstration(path: str | Path, demonstration: Demonstration) -> None
     documents.append_line(path, demonstration)
 
 
+def read_episodes(
+    paths: Sequence[str | Path],
+    *,
+    own: str | None = None,
+    domain: str | Path | None = None,
+    plans: str | Path | None = None,
+) -> list[Episode]:
+    """The demonstrations of files, each with its world, replayed and found legal.
+
+    `own` names the world of files that were recorded in one of the user's own, ``package.module:factory``; `plans` is a
+    folder of plan files that some world reads (the hook `Files`), `domain` their domain.
+    """
+    worlds: dict[str, Any] = {}
+    episodes = []
+    for path in paths:
+        shown = read_demonstrations(path)
+        if not shown:
+            raise DocumentError(f"{path}: no demonstrations in this file")
+        episodes += [_episode(d, f"{path}: demonstration {n}", own, worlds) for n, d in enumerate(shown, start=1)]
+    if plans is not None:
+        pairs = _plan_reader(plans, domain).read_plans(plans, domain)
+        episodes += [_episode(d, f"{plans}: plan {n}", own, worlds) for n, d in enumerate(pairs, start=1)]
+    return episodes
+
+
+def _plan_reader(folder: str | Path, domain: str | Path | None) -> Any:
+    """The world whose files lie in a folder: by the suffix of their domain, or of the files themselves."""
+    suffixes = [Path(domain).suffix] if domain is not None and Path(domain).suffix else []
+    suffixes += sorted({path.suffix for path in Path(folder).glob("*.*")})
+    for suffix in suffixes:
+        found = file_world(suffix)
+        if found is not None:
+            return found
+    known = ", ".join(f".{name}" for name in registered("meip.files"))
+    raise DocumentError(f"{folder}: no problem files here that a world could read ({known}), with plans beside them")
+
+
+def _episode(demonstration: Demonstration, where: str, own: str | None, worlds: dict[str, Any]) -> Episode:
+    """Demonstrations of the same problem share one world."""
+    key = documents.canonical(demonstration.problem)
+    if key not in worlds:
+        worlds[key] = load_problem(demonstration.problem, where=f"{where}: $.problem", own=own)
+    replay(worlds[key], demonstration, where=where)
+    return Episode(worlds[key], demonstration)
+
+
+def widened(episodes: Sequence[Episode], seed: int = 0) -> tuple[list[Episode], dict[str, Any] | None]:
+    """The episodes in worlds that list alternatives to what was shown, and the proposal to plan with.
+
+    Both only where a world has more actions than can be listed (`Open`); else the episodes as they are, and None.
+    """
+    if not episodes or not offers(episodes[0].world, Open):
+        return list(episodes), None
+    plans = [
+        given
+        if isinstance(given := episode.demonstration, Plan)
+        else replay(episode.world, given, where=f"demonstration {n}")
+        for n, episode in enumerate(episodes, start=1)
+    ]
+    proposal = episodes[0].world.learn_proposal(plans)
+    wider = [
+        Episode(
+            episode.world.with_proposal(proposal, alternatives=True, seed=SEEDS * seed + number), episode.demonstration
+        )
+        for number, episode in enumerate(episodes)
+    ]
+    return wider, proposal
+
+
 class _Follower:
     """Walks through a world step by step, and says where it got stuck."""
 
@@ -170,9 +249,10 @@ class _Follower:
         state = self.states[-1]
         if len(self.states) >= self.world.horizon:
             raise self._stuck(f"{_short(value)} comes after the horizon of {self.world.horizon} states")
-        decoded = self._ask("decode_action", self.world.decode_action, value)
-        if decoded is not None:
-            return decoded
+        if offers(self.world, Decodes):
+            decoded = self._ask("decode_action", self.world.decode_action, value)
+            if decoded is not None:
+                return decoded
         legal = self._ask("actions", self.world.actions, state)
         wanted = _key(value)
         for action in legal:
@@ -196,7 +276,9 @@ class _Follower:
             outcome = 0
         if outcome is None or not 0 <= outcome < len(choices):
             problem = "needs an outcome" if outcome is None else f"has no outcome {outcome}"
-            listed = "; ".join(f"{i}: {self.world.describe(s)} (p = {p:g})" for i, (p, s) in enumerate(choices[:SHOWN]))
+            listed = "; ".join(
+                f"{i}: {describe(self.world, s)} (p = {p:g})" for i, (p, s) in enumerate(choices[:SHOWN])
+            )
             raise self._stuck(f"{_short(encode(action))} {problem}; its outcomes: {listed}")
         probability, state = choices[outcome]
         self.actions.append(action)
@@ -227,7 +309,7 @@ class _Follower:
         if not self.states:
             return DemonstrationError(f"{self.where}: {problem}")
         return DemonstrationError(
-            f"{self.where}: step {len(self.states)}: {problem}; state: {self.world.describe(self.states[-1])}"
+            f"{self.where}: step {len(self.states)}: {problem}; state: {describe(self.world, self.states[-1])}"
         )
 
 

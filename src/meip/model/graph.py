@@ -7,17 +7,31 @@ the first time it is seen, its successors are asked for once, and search, likeli
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from meip.base.errors import BudgetError, WorldError
-from meip.model.domain import FactBlock
-from meip.model.world import Action, State, World, adapt
+from meip.model.domain import Domain, FactBlock, Facts, stack_facts
+from meip.model.world import (
+    Action,
+    Batches,
+    Fast,
+    GoesOn,
+    HasGoal,
+    Joins,
+    Lazy,
+    Rename,
+    State,
+    StaticFacts,
+    World,
+    describe,
+    offers,
+)
 
-__all__ = ["GraphArrays", "StateGraph"]
+__all__ = ["GraphArrays", "StateGraph", "state_graph"]
 
 UNEXPANDED = -1
 PROBABILITY_TOLERANCE = 1e-6
@@ -34,11 +48,19 @@ class GraphArrays(NamedTuple):
     outcome_probability: NDArray[np.float64]  # [O]
 
 
+def state_graph(world: Any) -> StateGraph:
+    """The graph of a world: its own where it offers one (`Fast`), else a `StateGraph`."""
+    return world.state_graph() if offers(world, Fast) else StateGraph(world)
+
+
 class StateGraph:
-    """States interned as integers, successors and facts cached, expanded lazily."""
+    """States interned as integers, successors and facts cached, expanded lazily.
+
+    It stands between a world and everybody who wants to know something of it: nobody else calls a world's methods.
+    """
 
     def __init__(self, world: Any) -> None:
-        self.world: World = adapt(world)
+        self.world: World = world
         self.states: list[State] = []
         self.actions: list[Action] = []  # [A] flat, in the order of GraphArrays
         self._index: dict[State, int] = {}
@@ -60,8 +82,22 @@ class StateGraph:
         return len(self.states)
 
     @property
+    def domain(self) -> Domain:
+        return self.world.domain
+
+    @property
     def horizon(self) -> int:
         return self.world.horizon
+
+    @property
+    def has_goal(self) -> bool:
+        """Has the world a goal of its own?"""
+        return offers(self.world, HasGoal)
+
+    @property
+    def listed_lazily(self) -> bool:
+        """Does the world list its actions as far as it is asked to, and are they not all known yet?"""
+        return offers(self.world, Lazy) and not self.complete
 
     def intern(self, state: State) -> int:
         """The integer of a state, given to it now if it is new."""
@@ -176,13 +212,94 @@ class StateGraph:
             )
         return self._arrays
 
+    # --- what the world says about states ---
+
     def facts(self, numbers: Sequence[int] | None = None) -> list[FactBlock]:
         """The facts of these states, by default of all (then kept until a new state is seen)."""
         if numbers is not None:
-            return self.world.facts_batch([self.states[n] for n in numbers])
+            return self._facts([self.states[n] for n in numbers])
         if self._blocks is None:
-            self._blocks = self.world.facts_batch(self.states)
+            self._blocks = self._facts(self.states)
         return self._blocks
+
+    def static_facts(self) -> Facts:
+        """What holds in every state."""
+        return self.world.static_facts() if offers(self.world, StaticFacts) else Facts()
+
+    def _facts(self, states: Sequence[State]) -> list[FactBlock]:
+        if offers(self.world, Batches):
+            return self.world.facts_batch(states)
+        return stack_facts(self.domain, [self.world.facts(s) for s in states], self.static_facts())
+
+    def reached(self, numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
+        """In which of these states the world's goal is reached; in none where it has no goal."""
+        if not offers(self.world, HasGoal):
+            return np.zeros(len(numbers), np.bool_)
+        world = self.world
+        return np.array([bool(world.reached(self.states[n])) for n in numbers], np.bool_)
+
+    def goal(self, number: int) -> bool | None:
+        """Is the goal reached here? None for worlds without a goal of their own."""
+        return bool(self.reached([number])[0]) if self.has_goal else None
+
+    def onward(self, number: int) -> list[int]:
+        """Where another step would have led from a state in which the goal ended the episode; often nobody knows."""
+        if not offers(self.world, GoesOn):
+            return []
+        return [self.intern(state) for state in self.world.onward(self.states[number])]
+
+    def describe(self, number: int) -> str:
+        """One line about a state, for people."""
+        return describe(self.world, self.states[number])
+
+    # --- actions beyond the list ---
+
+    def action(self, number: int) -> Action:
+        """The action of this number, as the world calls it."""
+        return self.actions[number]
+
+    def outcomes_of(self, number: int, action: Action) -> list[tuple[float, int]]:
+        """What an action leads to as the world lists it, whether or not it is among the actions of this state."""
+        found = self.world.outcomes(self.states[number], action)
+        return [(float(probability), self.intern(state)) for probability, state in found]
+
+    def first_moves(self, wanted: Mapping[int, int]) -> list[tuple[list[int], bool]]:
+        """For each state the successors by its first so many actions, and whether these are all (`listed_lazily`)."""
+        world = cast(Lazy, self.world)
+        found = world.first_moves([self.states[n] for n in wanted], list(wanted.values()))
+        return [([self.intern(after) for _, after in moves], done) for moves, done in found]
+
+    @property
+    def most_moves(self) -> int:
+        return int(cast(Lazy, self.world).most_moves)
+
+    def drawn(
+        self, number: int, rng: np.random.Generator, legal: dict[int, Sequence[Action]]
+    ) -> tuple[int, float] | None:
+        """A successor drawn from P0 and its probability; None where the episode is over.
+
+        Only what is drawn is asked of the world: nothing is expanded. `legal` remembers the actions of states.
+        """
+        state = self.states[number]
+        choices = legal.get(number)
+        if choices is None:
+            choices = legal[number] = self.world.actions(state)
+        if not choices:
+            return None
+        outcomes = self.world.outcomes(state, choices[int(rng.integers(len(choices)))])
+        k = 0 if len(outcomes) == 1 else int(rng.choice(len(outcomes), p=[p for p, _ in outcomes]))
+        return self.intern(outcomes[k][1]), outcomes[k][0] / len(choices)
+
+    # --- other graphs ---
+
+    def fresh(self) -> StateGraph:
+        """An empty graph of the same world."""
+        return state_graph(self.world)
+
+    def together(self, other: StateGraph) -> tuple[StateGraph, Rename, Rename] | None:
+        """The graph of two problems side by side, where the world knows how to join them (`Joins`)."""
+        found = self.world.together(other.world) if offers(self.world, Joins) else None
+        return None if found is None else (state_graph(found[0]), *found[1:])
 
     def nbytes(self) -> int:
         """Bytes held by the integer arrays (states, actions and facts are the world's own objects)."""

@@ -1,24 +1,77 @@
-"""World: what can be done, and what then happens (the paper's Definition 2).
+"""World: what can be done, and what then happens (the paper's Definition 2), and the hooks that a world may offer.
 
-Any class with these members is a world; inheriting from `World` gives the optional ones their defaults. States and
-actions are any hashable values. A world that is a (frozen) dataclass can be written to a problem document as it is.
+Any class with the six members of `World` is a world; states and actions are any hashable values. A world that is a
+(frozen) dataclass can be written to a problem document as it is.
 
-A world without chance whose states are costly to make may also have ``first_moves(states, counts)``: for each state its
-first so many actions with what they lead to, in the order of `actions`, and whether these are all; and ``most_moves``,
-as many as there can be. Tree search then makes only the states that it visits, many at a time.
+What else a world can do is a hook: a small protocol that it offers by having its members, without inheriting anything.
+
+==============  ==========================================================  ======================================
+hook            members                                                     what it is good for
+==============  ==========================================================  ======================================
+StaticFacts     static_facts()                                              facts that never change, stated once
+Batches         facts_batch(states)                                         the facts of many states, quickly
+Describes       describe(state)                                             a line about a state, for people
+Draws           draw(states, actions)                                       pictures of a plan
+Paints          draw, paint(path, states, actions, title)                   picture files of the world's own
+HasGoal         reached(state)                                              the world has a goal of its own
+GoesOn          reached, onward(state)                                      what else could be done at the goal
+Decodes         decode_action(value)                                        actions that are not found in a list
+Open            decode_action, learn_proposal, with_proposal                more actions than can be listed
+Lazy            first_moves(states, counts), most_moves                     actions listed as far as asked for
+Files           suffixes, read_problem, read_plans, plan_text               problem and plan files of its own
+Fast            state_graph()                                               a graph on packed states
+Joins           together(other)                                             two problems side by side as one
+==============  ==========================================================  ======================================
+
+Ask for a hook by ``offers(world, Draws)``; `check_world` reports one that is half there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, cast
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, TypeVar, runtime_checkable
 
-from meip.model.domain import Domain, FactBlock, Facts, stack_facts
+from meip.model.domain import Domain, FactBlock, Facts
 
-__all__ = ["Action", "State", "World", "adapt", "encode", "unwrap"]
+if TYPE_CHECKING:
+    from meip.model.demonstrations import Episode, Plan
+    from meip.model.graph import StateGraph
+
+__all__ = [
+    "HOOKS",
+    "Action",
+    "Batches",
+    "Decodes",
+    "Describes",
+    "Draws",
+    "Fast",
+    "Files",
+    "GoesOn",
+    "HasGoal",
+    "Joins",
+    "Lazy",
+    "Open",
+    "Paints",
+    "Picture",
+    "Rename",
+    "State",
+    "StaticFacts",
+    "World",
+    "describe",
+    "encode",
+    "half_offered",
+    "offers",
+    "paint",
+    "pictures",
+    "plan_text",
+    "with_proposal",
+]
 
 State: TypeAlias = Any  # hashable
 Action: TypeAlias = Any  # hashable
+Rename = Callable[[Action], Action]
 
 
 class World(Protocol):
@@ -50,58 +103,217 @@ class World(Protocol):
         """Entity counts and one table per fluent that is not in `static_facts`."""
         ...
 
-    # --- optional: defaults for classes that inherit ---
 
-    def static_facts(self) -> Facts:
-        """Counts and tables that hold in every state, stated once."""
-        return Facts()
+@runtime_checkable
+class StaticFacts(Protocol):
+    """Facts that hold in every state, stated once."""
 
-    def facts_batch(self, states: Sequence[State]) -> list[FactBlock]:
-        """The facts of many states; override where tables can be made without a loop over states."""
-        return stack_facts(self.domain, [self.facts(s) for s in states], self.static_facts())
+    def static_facts(self) -> Facts: ...
 
-    def reached(self, state: State) -> bool | None:
-        """Is the goal reached here? None for worlds without a goal of their own."""
-        return None
 
-    def onward(self, state: State) -> Sequence[State]:
-        """Where another step would have led from a state with which the episode ended because its goal was reached.
+@runtime_checkable
+class Batches(Protocol):
+    """The facts of many states without a loop over them, static ones included."""
 
-        Stopping there was a choice, too; by default nothing is known of it.
-        """
-        return ()
+    def facts_batch(self, states: Sequence[State]) -> list[FactBlock]: ...
 
-    def together(self, other: Any) -> tuple[Any, Callable[[Action], Action], Callable[[Action], Action]] | None:
-        """This problem and another one side by side as one larger problem, and what the actions of each are called in
-        it; None (the default) where there is no such thing.
-        """
-        return None
 
-    def decode_action(self, value: Any) -> Action | None:
-        """The action that `encode` wrote as this JSON value; None (the default): look among `actions`.
+@runtime_checkable
+class Describes(Protocol):
+    """One line about a state, for people."""
 
-        For worlds with too many actions to list. It must check that the action is well formed; `outcomes` raises
-        `WorldError` where it is not legal.
-        """
-        return None
+    def describe(self, state: State) -> str: ...
 
-    def learn_proposal(self, plans: Sequence[Any]) -> dict[str, Any] | None:
-        """For worlds with too many actions to list: what replayed demonstrations (`Plan`), of this or of other worlds
-        of the kind, say about which to bring up, as a document. None (the default): all are listed anyway.
-        """
-        return None
 
-    def with_proposal(self, proposal: Mapping[str, Any], *, alternatives: bool = False, seed: int = 0) -> World:
-        """This world, listing the actions that a learned proposal brings up.
+@dataclass(frozen=True)
+class Picture:
+    """What a state looks like: SVG (or other markup for a page), with a caption and perhaps a remark."""
 
-        `alternatives`: to learn from. Then it also lists what nobody would do, in numbers: what was never seen cannot
-        be learned to be worse.
-        """
-        return self
+    caption: str
+    svg: str = ""
+    note: str = ""
+    html: str = ""
+    """Instead of `svg`, where a state is better shown as a table."""
 
-    def describe(self, state: State) -> str:
-        """One line about a state, for people."""
-        return str(state)
+
+@runtime_checkable
+class Draws(Protocol):
+    """Pictures of the states of a plan, at least one each; `actions` are those between them."""
+
+    def draw(self, states: Sequence[State], actions: Sequence[Action]) -> Sequence[Picture]: ...
+
+
+@runtime_checkable
+class Paints(Draws, Protocol):
+    """A plan as one picture file, of whatever formats the world knows; it raises `DocumentError` for others."""
+
+    def paint(self, path: str | Path, states: Sequence[State], actions: Sequence[Action], title: str) -> None: ...
+
+
+@runtime_checkable
+class HasGoal(Protocol):
+    """The world has a goal of its own, which ends the episode."""
+
+    def reached(self, state: State) -> bool: ...
+
+
+@runtime_checkable
+class GoesOn(HasGoal, Protocol):
+    """Where another step would have led from a state in which the goal ended the episode: stopping was a choice."""
+
+    def onward(self, state: State) -> Sequence[State]: ...
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    """The action that `encode` wrote as this JSON value, found without listing actions.
+
+    It checks that the action is well formed; `outcomes` raises `WorldError` where it is not legal. None: look among
+    `actions` after all.
+    """
+
+    def decode_action(self, value: Any) -> Action | None: ...
+
+
+@runtime_checkable
+class Open(Decodes, Protocol):
+    """More actions than can be listed: `actions` gives those that a proposal brings up.
+
+    learn_proposal  what replayed demonstrations, of this or of other worlds of the kind, say about which actions to
+                    bring up, as a document
+    with_proposal   this world with such a proposal; `alternatives`: to learn from. Then it also lists what nobody would
+                    do, in numbers: what was never seen cannot be learned to be worse
+    """
+
+    def learn_proposal(self, plans: Sequence[Plan]) -> dict[str, Any]: ...
+
+    def with_proposal(self, proposal: Mapping[str, Any], *, alternatives: bool = False, seed: int = 0) -> World: ...
+
+
+@runtime_checkable
+class Lazy(Protocol):
+    """Actions are listed as far as they are asked for, where states are costly to make and nothing is left to chance.
+
+    first_moves  for each state its first so many actions with what they lead to, in the order of `actions`, and whether
+                 these are all. Tree search then makes only what it visits, many at a time
+    most_moves   as many actions as a state can have
+    """
+
+    @property
+    def most_moves(self) -> int: ...
+
+    def first_moves(
+        self, states: Sequence[State], counts: Sequence[int]
+    ) -> Sequence[tuple[Sequence[tuple[Action, State]], bool]]: ...
+
+
+@runtime_checkable
+class Files(Protocol):
+    """Problem and plan files of the world's own; readers are class methods, registered under ``meip.files``."""
+
+    suffixes: tuple[str, ...]
+    """Of problem files, with the dot."""
+
+    @classmethod
+    def read_problem(cls, path: str | Path, domain: str | Path | None = None) -> World: ...
+
+    @classmethod
+    def read_plans(cls, folder: str | Path, domain: str | Path | None = None) -> list[Episode]: ...
+
+    @classmethod
+    def plan_text(cls, actions: Sequence[Any]) -> str: ...
+
+
+@runtime_checkable
+class Fast(Protocol):
+    """A graph with the same states and actions, on whatever the world packs its states into."""
+
+    def state_graph(self) -> StateGraph: ...
+
+
+@runtime_checkable
+class Joins(Protocol):
+    """This problem and another one side by side as one larger problem, and what the actions of each are called in it;
+    None where there is no such thing."""
+
+    def together(self, other: Any) -> tuple[World, Rename, Rename] | None: ...
+
+
+HOOKS: tuple[type[Any], ...] = (
+    StaticFacts, Batches, Describes, Draws, Paints, HasGoal, GoesOn, Decodes, Open, Lazy, Files, Fast, Joins,
+)  # fmt: skip
+Hook = TypeVar("Hook")
+
+
+def offers(world: object, hook: type[Hook]) -> TypeGuard[Hook]:
+    """Does the world (or a class of worlds) have all members of this hook?"""
+    return all(_has(world, name) for name in _members(hook))
+
+
+def half_offered(world: object) -> list[tuple[str, list[str]]]:
+    """Hooks of which a world has a member of their own but not all: the hook's name, and what is missing."""
+    found = []
+    for hook in HOOKS:
+        inherited = {name for base in hook.__mro__[1:] if base in HOOKS for name in _members(base)}
+        missing = sorted(name for name in _members(hook) if not _has(world, name))
+        if missing and any(_has(world, name) for name in _members(hook) - inherited):
+            found.append((hook.__name__, missing))
+    return found
+
+
+_MEMBERS: dict[Any, frozenset[str]] = {}  # filled once per hook
+
+
+def _members(hook: Any) -> frozenset[str]:
+    if hook in _MEMBERS:
+        return _MEMBERS[hook]
+    names: set[str] = set()
+    for base in hook.__mro__:
+        if base in (Protocol, object) or base.__name__ == "Generic":
+            continue
+        names |= {n for n in (*vars(base), *vars(base).get("__annotations__", {})) if not n.startswith("_")}
+    return _MEMBERS.setdefault(hook, frozenset(names))
+
+
+def _has(world: object, name: str) -> bool:
+    try:
+        return hasattr(world, name)
+    except Exception:  # a property that exists and fails: whoever asks for it will see
+        return True
+
+
+def describe(world: object, state: State) -> str:
+    """One line about a state, for people: the world's own, or the state as it prints."""
+    return world.describe(state) if offers(world, Describes) else str(state)
+
+
+def pictures(world: object, states: Sequence[State], actions: Sequence[Action]) -> list[Picture]:
+    """The states of a plan as the world draws them; else in words, under what was done."""
+    if offers(world, Draws):
+        return list(world.draw(states, actions))
+    captions = ["start", *(str(action) for action in actions)]
+    return [Picture(caption, note=describe(world, state)) for caption, state in zip(captions, states, strict=True)]
+
+
+def paint(world: object, path: str | Path, states: Sequence[State], actions: Sequence[Action], title: str) -> bool:
+    """Write a plan as a picture, if the world paints; whether it did."""
+    if offers(world, Paints):
+        world.paint(path, states, actions, title)
+        return True
+    return False
+
+
+def plan_text(world: object, actions: Sequence[Any]) -> str:
+    """A plan file as the world writes it (`Files`); else one ``(action arg ..)`` per line."""
+    if offers(world, Files):
+        return world.plan_text(actions)
+    lines = [f"({' '.join(map(str, a))})" if isinstance(a, list | tuple) else str(a) for a in actions]
+    return "".join(f"{line}\n" for line in lines) + f"; cost = {len(lines)} (unit cost)\n"
+
+
+def with_proposal(world: Any, proposal: Mapping[str, Any] | None) -> Any:
+    """The world, listing the actions that were learned to be worth considering, where it cannot list them all."""
+    return world if proposal is None or not offers(world, Open) else world.with_proposal(proposal)
 
 
 def encode(value: Any) -> Any:
@@ -111,32 +323,3 @@ def encode(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [encode(v) for v in value]
     return str(value)
-
-
-def adapt(world: Any) -> World:
-    """A world with all optional members: itself where it has them, else wrapped with the defaults of `World`."""
-    optional = (
-        "static_facts", "facts_batch", "reached", "onward", "together", "decode_action", "learn_proposal",
-        "with_proposal", "describe",
-    )  # fmt: skip
-    if all(hasattr(world, name) for name in optional):
-        return cast(World, world)
-    return cast(World, _Adapted(world))  # type: ignore[abstract]
-
-
-def unwrap(world: Any) -> Any:
-    """The user's own object behind `adapt`."""
-    return world._world if isinstance(world, _Adapted) else world
-
-
-class _Adapted(World):
-    """Delegates to a world written without inheriting from `World`; inherits what it leaves out."""
-
-    def __init__(self, world: Any) -> None:
-        self._world = world
-
-    def __getattribute__(self, name: str) -> Any:
-        if name.startswith("__") or name == "_world":
-            return super().__getattribute__(name)
-        inner = super().__getattribute__("_world")
-        return getattr(inner, name) if hasattr(inner, name) else super().__getattribute__(name)

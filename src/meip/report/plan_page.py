@@ -1,18 +1,17 @@
-"""A plan as one page: every state with its picture where the world has one, else in words."""
+"""A plan as one page: every state with its picture where the world draws itself (the hook `Draws`), else in words."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from meip.base.errors import DocumentError
 from meip.base.files import write_text
-from meip.model.demonstrations import replay
-from meip.model.world import unwrap
+from meip.model.demonstrations import Plan, replay
+from meip.model.world import Draws, Picture, offers, paint, pictures
 from meip.report.html import page
+from meip.report.svg import sheet_svg
 from meip.report.text import action_text
 from meip.tasks.task import TaskPlan
 
@@ -23,12 +22,7 @@ XMLNS = ' xmlns="http://www.w3.org/2000/svg"'
 
 def plan_page(plan: TaskPlan, world: Any, title: str = "A plan") -> str:
     """The page; `world` is the one that was planned in."""
-    if _kind(world) == "folding":
-        items = "".join(_fold_cards(plan, world))
-    else:
-        states = replay(world, plan.demonstration()).states
-        names = ["start", *(action_text(a) for a in plan.actions)]
-        items = "".join(_card(name, _picture(world, states, t), _facts(plan, t)) for t, name in enumerate(names))
+    items = "".join(_card(picture, _facts(plan, t)) for t, picture in enumerate(_pictures(plan, world)))
     goal = {None: "", True: " The world's goal is reached.", False: " The world's goal is not reached."}[plan.goal]
     chance = f"; chance: {escape(plan.chance)}" if any(step.probability < 1 for step in plan.steps) else ""
     return page(
@@ -40,25 +34,40 @@ def plan_page(plan: TaskPlan, world: Any, title: str = "A plan") -> str:
 
 
 def write_plan(path: str | Path, plan: TaskPlan, world: Any, title: str = "A plan") -> None:
-    """The page (.html); folds also as a picture (.svg, .png)."""
+    """The page (.html), or one picture: .svg where the world draws itself, other formats where it paints them."""
     suffix = Path(path).suffix.lower()
-    if suffix not in (".svg", ".png"):
+    if suffix in (".html", ".htm"):
         write_text(path, plan_page(plan, world, title))
         return
-    if _kind(world) != "folding":
-        raise DocumentError(f"{path}: only plans of folds are drawn as .svg or .png; write a page: .html")
-    from meip.worlds.folding.canvas import write_canvas
-    from meip.worlds.folding.render import contact_sheet
+    if not offers(world, Draws):
+        raise DocumentError(f"{path}: this world draws no pictures (the hook Draws); write a page: .html")
+    way = _replayed(plan, world)
+    if paint(world, path, way.states, way.actions, title):
+        return
+    drawn = pictures(world, way.states, way.actions)
+    if suffix != ".svg" or not all(picture.svg for picture in drawn):
+        formats = ".svg, or on a page: .html" if all(picture.svg for picture in drawn) else "a page: .html"
+        raise DocumentError(f"{path}: plans in this world are drawn as {formats}")
+    write_text(path, sheet_svg(drawn, title))
 
-    write_canvas(path, contact_sheet([_folds(plan, world)], title=title))
+
+def _replayed(plan: TaskPlan, world: Any) -> Plan:
+    return replay(world, plan.demonstration())
 
 
-def _kind(world: Any) -> str | None:
-    return getattr(type(unwrap(world)), "kind", None)
+def _pictures(plan: TaskPlan, world: Any) -> list[Picture]:
+    way = _replayed(plan, world)
+    if offers(world, Draws):
+        return pictures(world, way.states, way.actions)
+    names = ["start", *(action_text(a) for a in plan.actions)]
+    return [Picture(n, note=p.note) for n, p in zip(names, pictures(world, way.states, way.actions), strict=True)]
 
 
-def _card(name: str, picture: str, facts: str) -> str:
-    return f'<li class="card"><h3>{escape(name)}</h3>{picture}{facts}</li>'
+def _card(picture: Picture, facts: str) -> str:
+    drawing = picture.svg.replace(XMLNS, "", 1) or picture.html  # inside a page the name space says nothing
+    small = ' class="small"' if drawing else ""
+    note = f"<p{small}>{escape(picture.note)}</p>" if picture.note else ""
+    return f'<li class="card"><h3>{escape(picture.caption)}</h3>{drawing}{note}{facts}</li>'
 
 
 def _facts(plan: TaskPlan, t: int) -> str:
@@ -70,36 +79,3 @@ def _facts(plan: TaskPlan, t: int) -> str:
         f'<div class="facts small"><span>utility {step.utility:.2f}</span>{chance}'
         f"<span>{step.confidence:.0%} see progress</span></div>"
     )
-
-
-def _folds(plan: TaskPlan, world: Any) -> Any:
-    """The plan as a row of cloths."""
-    from meip.worlds.folding.sheets import folds_row
-
-    return folds_row(unwrap(world).garment.name, unwrap(world).garment, plan.actions)
-
-
-def _fold_cards(plan: TaskPlan, world: Any) -> Iterator[str]:
-    """Every cloth from the back with its next fold, and the last one turned over as well."""
-    from meip.worlds.folding.canvas import to_svg
-    from meip.worlds.folding.render import frame_pictures
-
-    row = _folds(plan, world)
-    for t, (frame, canvas) in enumerate(zip(row.frames, frame_pictures(row), strict=True)):
-        segment = ""
-        if 0 < t <= len(plan.steps):
-            x, y, r, theta = plan.actions[t - 1]
-            segment = (
-                f'<p class="small">along ({x:.3g}, {y:.3g}), {2 * r:.3g} long, {math.degrees(theta):.0f} degrees</p>'
-            )
-        drawing = to_svg(canvas).replace(XMLNS, "")  # inside a page it says nothing
-        yield _card(frame.caption, drawing, segment + _facts(plan, t))
-
-
-def _picture(world: Any, states: tuple[Any, ...], t: int) -> str:
-    """The state as the world draws it."""
-    if _kind(world) == "pddl":
-        from meip.worlds.pddl.view import html_state
-
-        return f'<div class="scroll">{html_state(unwrap(world), states[t], states[t - 1] if t else None)}</div>'
-    return f"<p>{escape(world.describe(states[t]))}</p>"

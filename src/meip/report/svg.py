@@ -5,17 +5,20 @@ They are inline SVG, take their colours from the page (classes and currentColor)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from textwrap import wrap
 
+from meip.model.world import Picture
 from meip.tasks.explain import Curve, Explanation, Reading, layers, reduced
 
-__all__ = ["curve_svg", "order_svg"]
+__all__ = ["curve_svg", "order_svg", "sheet_svg"]
 
 WIDTH, HEIGHT = 260.0, 96.0
 LEFT, RIGHT, TOP, BOTTOM = 36.0, 12.0, 10.0, 20.0
 BOX, GAP, RISE, LINE = 232.0, 28.0, 46.0, 17.0
+CELL, MARGIN, LINES = 220.0, 18.0, 38.0  # of a sheet of pictures
 
 
 def curve_svg(reading: Reading, low: float, high: float) -> str:
@@ -137,3 +140,33 @@ def _svg(width: float, height: float, title: str, parts: Sequence[str], style: s
         f'<svg class="{style}" role="img" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">'
         f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
     )
+
+
+def sheet_svg(pictures: Sequence[Picture], title: str, columns: int = 4) -> str:
+    """Pictures of a world as one drawing: each in a cell of the same size, its caption and note below it."""
+    columns = min(columns, len(pictures)) or 1
+    rows = -(-len(pictures) // columns)
+    parts = [f'<text x="{MARGIN:g}" y="28" font-size="18" font-weight="600">{escape(title)}</text>']
+    for k, picture in enumerate(pictures):
+        x, y = MARGIN + (k % columns) * (CELL + MARGIN), 44.0 + (k // columns) * (CELL + LINES + MARGIN)
+        parts.append(_placed(picture.svg, x, y))
+        for line, (text, size) in enumerate(((picture.caption, 13), (picture.note, 11))):
+            parts.append(f'<text x="{x:g}" y="{y + CELL + 16 + 16 * line:g}" font-size="{size}">{escape(text)}</text>')
+    width, height = MARGIN + columns * (CELL + MARGIN), 44.0 + rows * (CELL + LINES + MARGIN)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} '
+        f'{height:g}" role="img" font-family="system-ui, sans-serif"><title>{escape(title)}</title>'
+        f'<rect width="100%" height="100%" fill="#ffffff"/>{"".join(parts)}</svg>\n'
+    )
+
+
+def _placed(svg: str, x: float, y: float) -> str:
+    """A drawing inside another one, scaled to a cell."""
+    head = re.search(r"<svg\b[^>]*>", svg)
+    if head is None:
+        return ""
+    given = dict(re.findall(r'([\w:-]+)="([^"]*)"', head.group()))
+    size = " ".join(re.sub(r"[^\d.]", "", given.get(side, "")) or f"{CELL:g}" for side in ("width", "height"))
+    box = given.get("viewBox", f"0 0 {size}")
+    place = f'<svg x="{x:g}" y="{y:g}" width="{CELL:g}" height="{CELL:g}" viewBox="{escape(box)}">'
+    return place + svg[head.end() :]

@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,23 +73,20 @@ class Frontier:
 
     def __init__(self, graph: StateGraph) -> None:
         self.graph = graph
-        self.world = cast(Any, graph.world)
-        self.child = np.zeros((64, int(self.world.most_moves)), np.int64)
+        self.child = np.zeros((64, graph.most_moves), np.int64)
         self.count = np.full(64, -1, np.int64)  # -1: nobody asked
         self.done = np.zeros(64, np.bool_)  # are these all of its moves?
 
     def lengthen(self, wanted: dict[int, int]) -> None:
         """Ask the world for this many moves of each state, all at once."""
-        states = [self.graph.states[n] for n in wanted]
-        found = self.world.first_moves(states, list(wanted.values()))
-        numbers = [[self.graph.intern(after) for _, after in moves] for moves, _ in found]
+        found = self.graph.first_moves(wanted)
         size = len(self.count)
         if len(self.graph) > size:
             room = max(len(self.graph), 2 * size) - size
             self.child = np.concatenate([self.child, np.zeros((room, self.child.shape[1]), np.int64)])
             self.count = np.concatenate([self.count, np.full(room, -1, np.int64)])
             self.done = np.concatenate([self.done, np.zeros(room, np.bool_)])
-        for state, children, (_, done) in zip(wanted, numbers, found, strict=True):
+        for state, (children, done) in zip(wanted, found, strict=True):
             self.child[state, : len(children)] = children
             self.count[state], self.done[state] = len(children), done
 

@@ -45,7 +45,7 @@ def walk(
     states, actions = [int(graph.initial[0]) if start is None else start], list[int]()
     weariness = Weariness()
     weariness.at(states[0])
-    while not graph.world.reached(graph.states[states[-1]]):
+    while not graph.goal(states[-1]):
         reason = "horizon" if len(states) >= horizon else _late(stop)
         numbers = graph.action_numbers(states[-1])
         outcomes = [graph.outcomes(n) for n in numbers]
@@ -85,12 +85,12 @@ def best_first(
         entry = heapq.heappop(heap)
         state = entry[2]
         best = min(best, entry)
-        if graph.world.reached(graph.states[state]):
+        if graph.goal(state):
             return _chain(came, state, "goal")
         if came[state][2] < horizon:
             for value, successor in _opened(graph, ranking, state, came):
                 heapq.heappush(heap, (value, len(came), successor))
-                if graph.world.reached(graph.states[successor]):
+                if graph.goal(successor):
                     return _chain(came, successor, "goal")
         reason = _late(stop) or ("expansions" if count == expansions else "dead end")
         if reason == "seconds":
@@ -112,7 +112,7 @@ def _opened(
     kept: list[tuple[float, int]] = []
     for value, _, successor in ranked:
         came[successor] = (state, fresh[successor], came[state][2] + 1)
-        if sum(v == value for v, _ in kept[-TIES:]) < TIES or graph.world.reached(graph.states[successor]):
+        if sum(v == value for v, _ in kept[-TIES:]) < TIES or graph.goal(successor):
             kept.append((value, successor))
     return kept
 

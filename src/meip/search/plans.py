@@ -145,18 +145,12 @@ def roll_out(graph: StateGraph, start: int, length: int, count: int, seed: int) 
     legal: dict[int, Sequence[Any]] = {}
     for i in range(count):
         for n in range(1, length):
-            number = int(states[i, n - 1])
-            state = graph.states[number]
-            choices = legal.get(number)
-            if choices is None:
-                choices = legal[number] = graph.world.actions(state)
-            if not choices:
+            step = graph.drawn(int(states[i, n - 1]), rng, legal)
+            if step is None:
                 break
-            outcomes = graph.world.outcomes(state, choices[int(rng.integers(len(choices)))])
-            k = 0 if len(outcomes) == 1 else int(rng.choice(len(outcomes), p=[p for p, _ in outcomes]))
-            states[i, n] = graph.intern(outcomes[k][1])
+            states[i, n], probability = step
             lengths[i] = n + 1
-            log_base[i] += np.log(outcomes[k][0] / len(choices))
+            log_base[i] += np.log(probability)
     return PlanSet(states, np.full_like(states, -1), lengths, log_base)
 
 

@@ -74,7 +74,7 @@ class Pool:
             return
         count = self.options.samples if count is None else count
         # look-ahead sees many states that are never drawn: they stay in a graph of their own
-        scratch = StateGraph(self.graph.world)
+        scratch = self.graph.fresh()
         start = scratch.intern(self.graph.states[self.start])
         drawn, log_z = sample_model(scratch, ranking, start, self.horizon, count, self._next_seed())
         drawn = _moved(drawn, scratch, self.graph)

@@ -130,7 +130,7 @@ def search(
     method_now: str = method
     if method == "auto":
         budget = min(EXACT_HISTORIES, limits.nodes)
-        small = not _listed_lazily(graph)
+        small = not graph.listed_lazily
         small = small and history_count(graph, past[-1], length - len(past) + 1, budget) <= budget
         method_now = "exact" if small else "beam" if _certain(graph) else "mcts"
     begun = time.monotonic()
@@ -152,7 +152,7 @@ def _replace(result: SearchResult, **changes: Any) -> SearchResult:
 def _tree_search(
     graph: StateGraph, ranking: Ranking, past: list[int], horizon: int, options: Options, limits: Limits, seed: int
 ) -> SearchResult:
-    if _listed_lazily(graph) and hasattr(ranking, "some") and options.rules == kernels.DEFAULT_RULES:
+    if graph.listed_lazily and hasattr(ranking, "some") and options.rules == kernels.DEFAULT_RULES:
         return _lane_search(graph, ranking, past, horizon, options, limits, seed)
     room = max(64, min(limits.iterations + 1, limits.nodes, LARGEST_START))  # a simulation makes at most one node
     tree = kernels.new_tree(horizon, room, 8 * room, seed)
@@ -186,11 +186,6 @@ def _tree_search(
             stopped = "seconds"
             break
     return _read_tree(graph, ranking(graph), tree, past, horizon, options, stopped)
-
-
-def _listed_lazily(graph: StateGraph) -> bool:
-    """Does the world list its actions as far as it is asked to, and are they not all known yet?"""
-    return hasattr(graph.world, "first_moves") and not graph.complete
 
 
 def _lane_search(

@@ -87,7 +87,7 @@ def guided_planner(ranking: Ranking, expansions: int = 2000) -> Planner:
     def plan(graph: StateGraph, history: Sequence[int], horizon: int, seed: int) -> Sequence[int]:
         left = horizon - len(history) + 1
         found = walk(graph, ranking, left, start=history[-1])
-        if found.stopped_by != "goal" and graph.world.reached(graph.states[history[-1]]) is not None:
+        if found.stopped_by != "goal" and graph.has_goal:
             found = best_first(graph, ranking, left, expansions, start=history[-1])
         return found.actions
 

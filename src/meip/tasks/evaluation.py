@@ -19,7 +19,7 @@ from meip.base.intervals import bootstrap, wilson
 from meip.base.parallel import task_rng
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import GraphColumns
-from meip.model.graph import StateGraph
+from meip.model.graph import StateGraph, state_graph
 from meip.search.search import Chance, Limits, Method, Options
 from meip.tasks.behaviour import Behaviour, Planner, behaviours, guided_planner, search_planner
 from meip.tasks.explain import MAJORITY, reduced
@@ -75,7 +75,7 @@ def evaluate(
         planner = subject
     rows: list[Row] = []
     for label, world in worlds.items():
-        graph = StateGraph(subject.prepared(world) if isinstance(subject, Task) else world)
+        graph = state_graph(subject.prepared(world) if isinstance(subject, Task) else world)
         length = horizon
         if isinstance(subject, Task):
             check_domain(subject, graph)
@@ -126,7 +126,7 @@ def task_metrics(task: Task) -> list[Metric]:
     edges = [edge for edge in reduced(task.order) if edge.confidence >= MAJORITY]
 
     def goal(graph: StateGraph, way: Behaviour) -> float | None:
-        reached = graph.world.reached(graph.states[way.states[-1]])
+        reached = graph.goal(way.states[-1])
         return None if reached is None else float(reached)
 
     def tau(graph: StateGraph, way: Behaviour) -> float:

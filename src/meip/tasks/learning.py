@@ -27,8 +27,8 @@ from meip.learning.checkpoint import Checkpoint
 from meip.learning.decisions import Decision
 from meip.learning.learner import Objective
 from meip.learning.pursuit import Order, Pursued, Pursuit
-from meip.learning.training import ChanceFailures, Episode, TrainingSet
-from meip.model.demonstrations import Demonstration, Plan
+from meip.learning.training import ChanceFailures, TrainingSet
+from meip.model.demonstrations import Demonstration, Episode, Plan, widened
 from meip.model.domain import Domain
 from meip.model.problems import problem_document
 from meip.model.world import encode
@@ -201,7 +201,7 @@ def _committee(
 ) -> _Fitted:
     """Many simple utilities, each from its own share of the concepts; where there are too many actions to list, also
     what to consider when planning."""
-    from meip.learning.committee import CommitteeOptions, learn_committee, with_alternatives
+    from meip.learning.committee import CommitteeOptions, learn_committee
 
     if options.objective == "svm-literal":
         raise LearningError("objective='svm-literal': a committee learns by the likelihood, or by 'svm'")
@@ -216,7 +216,7 @@ def _committee(
         objective=options.objective,
         seed=options.seed,
     )
-    wider, proposal = with_alternatives(episodes, options.seed)
+    wider, proposal = widened(episodes, options.seed)
 
     def told(info: dict[str, Any]) -> None:
         tell({**info, "done": info["member"]} if info["member"] else {"stage": info["stage"]})

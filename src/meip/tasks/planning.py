@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from meip.base.errors import LearningError, MeipError, did_you_mean
 from meip.learning.stepwise.score import UtilityScore
 from meip.model.demonstrations import Demonstration, Plan, replay
-from meip.model.graph import StateGraph
+from meip.model.graph import StateGraph, state_graph
 from meip.model.problems import problem_document
 from meip.model.world import encode
 from meip.search.guided import GuidedPlan, best_first, walk
@@ -51,7 +51,7 @@ def plan_task(
     """
     if method not in PLAN_METHODS:
         raise LearningError(f"search method {method!r}: {did_you_mean(method, PLAN_METHODS)}")
-    graph = StateGraph(world)
+    graph = state_graph(world)
     check_domain(task, graph)
     length = default_horizon(task, graph) if horizon is None else horizon
     if length < 1:
@@ -72,7 +72,7 @@ def _guided(
     task: Task, graph: StateGraph, ranking: UtilityRanking, method: str, horizon: int, limits: Limits
 ) -> SearchResult:
     """Greedy, best-first, or (auto) the second where the first does not reach the goal."""
-    goal = graph.world.reached(graph.states[int(graph.initial[0])]) is not None
+    goal = graph.has_goal
     for name in (("greedy", "gbfs") if goal else ("greedy",)) if method == "auto" else (method,):
         plan = _guided_once(task, graph, ranking, name, horizon, limits)
         if plan.stopped_by == "goal":
@@ -91,7 +91,7 @@ def _guided_once(
         if name == "greedy":
             return walk(graph, ranking, horizon, limits.seconds)
         return best_first(graph, ranking, horizon, limits.iterations, limits.seconds)
-    score = UtilityScore(graph.world.domain, task.members)
+    score = UtilityScore(graph.domain, task.members)
     states, actions, reason = own(score, name, horizon, limits.iterations, limits.seconds)
     numbers = tuple(graph.intern(state) for state in states)
     chosen = []
@@ -112,7 +112,7 @@ def default_horizon(task: Task, graph: StateGraph) -> int:
 
 def score_task(task: Task, world: Any, demonstration: Demonstration | Plan) -> float:
     """The members' mean Kendall tau of a demonstration."""
-    graph = StateGraph(world)
+    graph = state_graph(world)
     check_domain(task, graph)
     plan = demonstration if isinstance(demonstration, Plan) else replay(graph.world, demonstration)
     states = [graph.intern(s) for s in plan.states]
@@ -125,23 +125,22 @@ def check_domain(task: Task, graph: StateGraph) -> None:
 
     for concept in task.concepts:
         try:
-            kind(concept, graph.world.domain)
+            kind(concept, graph.domain)
         except MeipError as error:
             raise LearningError(
-                f"this task (domain {task.domain.name!r}) does not fit a world of domain "
-                f"{graph.world.domain.name!r}: {error}"
+                f"this task (domain {task.domain.name!r}) does not fit a world of domain {graph.domain.name!r}: {error}"
             ) from None
 
 
 def _document(
     graph: StateGraph, ranking: UtilityRanking, found: SearchResult, chance: Chance, horizon: int, seed: int
 ) -> TaskPlan:
-    world, states = graph.world, found.states
+    states = found.states
     chosen = ranking.some(graph, states)[list(states)]  # [h, members]
     steps = [
         PlanStep(
-            encode(graph.actions[action]),
-            world.describe(graph.states[state]),
+            encode(graph.action(action)),
+            graph.describe(state),
             float(chosen[t].mean()),
             _agreement(chosen, t),
             *_chance(graph, states[t - 1], action, state),
@@ -149,17 +148,17 @@ def _document(
         for t, (action, state) in enumerate(zip(found.actions, states[1:], strict=True), start=1)
     ]
     return TaskPlan(
-        world.describe(graph.states[states[0]]),
+        graph.describe(states[0]),
         tuple(steps),
         _tau(chosen),
         float(found.value),
-        world.reached(graph.states[states[-1]]),
+        graph.goal(states[-1]),
         found.method,
         chance,
         horizon,
         found.stopped_by,
         seed,
-        _problem(world),
+        _problem(graph.world),
     )
 
 
@@ -177,8 +176,8 @@ def _chance(graph: StateGraph, before: int, action: int, after: int) -> tuple[fl
     """The probability of an outcome, and its index as the world lists them; (1, None) where nothing else can happen."""
     if len(graph.outcomes(action)) == 1:
         return 1.0, None
-    listed = graph.world.outcomes(graph.states[before], graph.actions[action])
-    same = [(i, p) for i, (p, s) in enumerate(listed) if s == graph.states[after]]
+    listed = graph.outcomes_of(before, graph.action(action))
+    same = [(i, p) for i, (p, s) in enumerate(listed) if s == after]
     return sum(p for _, p in same), same[0][0]
 
 

@@ -23,7 +23,7 @@ from meip.learning.decisions import Decision
 from meip.model.demonstrations import Demonstration, Step
 from meip.model.domain import Domain
 from meip.model.problems import FORMAT
-from meip.model.world import adapt
+from meip.model.world import with_proposal
 from meip.utility.terms import Utility, edit
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Task:
 
     def prepared(self, world: Any) -> Any:
         """The world, listing the actions that were learned to be worth considering, where it cannot list them all."""
-        return world if self.proposal is None else adapt(world).with_proposal(self.proposal)
+        return with_proposal(world, self.proposal)
 
     def score(self, world: Any, demonstration: Any) -> float:
         """How concordant a demonstration is with what was learned: the members' mean Kendall tau, -1 to 1."""

@@ -10,8 +10,8 @@ import pytest
 from meip.base import documents
 from meip.cli import main
 from meip.model.demonstrations import read_demonstrations
+from meip.model.problems import load_problem
 from meip.tasks.task import PlanStep, TaskPlan
-from meip.worlds import load_problem
 from meip.worlds.folding.cloth import Cloth
 from meip.worlds.folding.garments import garment
 from meip.worlds.folding.world import Folding

@@ -10,9 +10,8 @@ from meip.base import documents
 from meip.base.errors import DemonstrationError, DocumentError, WorldError
 from meip.model.check import check_world
 from meip.model.demonstrations import Step, read_demonstrations, record, replay
-from meip.model.problems import problem_document
+from meip.model.problems import load_problem, problem_document
 from meip.model.world import encode
-from meip.worlds import load_problem
 from meip.worlds.folding.cloth import Cloth
 from meip.worlds.folding.demonstrate import (
     BUNDLED,

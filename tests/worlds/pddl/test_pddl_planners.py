@@ -11,7 +11,7 @@ from pddl_data import DOMAINS, ipc_folder
 
 from meip.base.errors import BudgetError, DemonstrationError, DocumentError
 from meip.model.demonstrations import replay
-from meip.worlds import load_problem
+from meip.model.problems import load_problem
 from meip.worlds.pddl import PddlWorld, shipped_domains
 from meip.worlds.pddl.demonstrate import demonstrate, plan_demonstration, read_pair, read_pairs, solve
 from meip.worlds.pddl.generators import generate, size_parameters

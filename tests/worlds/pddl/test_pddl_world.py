@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 from meip.base.errors import DocumentError, WorldError
 from meip.model.domain import stack_facts
-from meip.worlds import load_problem, problem_document, resolve_world
+from meip.model.problems import load_problem, problem_document, resolve_world
 from meip.worlds.pddl import PddlWorld, parse_domain, shipped_domains
 from meip.worlds.pddl.commands import demonstrate, generate
-from meip.worlds.pddl.view import change, html_plan, html_state, text_plan, text_state
+from meip.worlds.pddl.view import change, html_state, text_plan, text_state
 from meip.worlds.pddl.vocabulary import vocabulary
 
 SPANNER = PddlWorld("spanner")
@@ -170,7 +170,7 @@ def test_a_view_marks_what_the_last_action_added_and_deleted() -> None:
     assert text.startswith(action) and "-(hand-free)" in text
     html = html_state(world, states[1], states[0], "(<b>&)")
     assert "<del>(hand-free)</del>" in html and "&lt;b&gt;&amp;" in html
-    assert html_plan(world, states, [action]).count("<table") == 2
+    assert [p.html.count("<table") for p in world.draw(states, [action])] == [1, 1]
     assert text_plan(world, states, [action]).count("(hand-free)") == 2
 
 

@@ -34,7 +34,7 @@ class GraphColumns:
         self._columns: dict[Concept, tuple[Values, Mask]] = {}  # with room to grow
         self._known: dict[Concept, int] = {}  # how many rows of a column are filled
         self._denotation_of: tuple[tuple[int, int, bool], Denotation] | None = None  # (first row, last, ..), evaluator
-        self._programs = programs or Programs(graph.world.domain)
+        self._programs = programs or Programs(graph.domain)
 
     def __len__(self) -> int:
         return len(self.graph) if self._tracked is None else len(self._tracked)
@@ -79,7 +79,7 @@ class GraphColumns:
         extra = 1 if program.needs_initial else 0
         chosen = [int(self.graph.initial[0])] * extra + list(numbers)
         initial = np.zeros(len(chosen), np.int64) if extra else None
-        found = Denotation(self.graph.world.domain, self.graph.facts(chosen), initial)
+        found = Denotation(self.graph.domain, self.graph.facts(chosen), initial)
         values, missing = found.matrix(program)
         return values[extra:], missing[extra:]
 
@@ -102,7 +102,7 @@ class GraphColumns:
             if with_initial:
                 numbers = [int(self.graph.initial[0]), *numbers]
             initial = np.zeros(len(numbers), np.int64) if with_initial else None
-            found = Denotation(self.graph.world.domain, self.graph.facts(numbers), initial)
+            found = Denotation(self.graph.domain, self.graph.facts(numbers), initial)
             self._denotation_of = key, found
         return self._denotation_of[1]
 

@@ -6,8 +6,7 @@ concepts has few distinct terms); the program runs on `batches` of states. Compo
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +20,8 @@ from meip.concepts.values.batches import batches, dense
 from meip.concepts.values.kernels import Bits
 from meip.concepts.values.program import Program
 from meip.model.domain import Domain, FactBlock
-from meip.model.world import State, World, adapt
 
-__all__ = ["Cache", "Column", "Denotation", "columns"]
+__all__ = ["Column", "Denotation"]
 
 BUDGET = 512 * 2**20
 Floats = NDArray[np.float64]
@@ -38,31 +36,11 @@ class Column:
     missing: Mask | None = None  # [S]; None: nowhere
 
 
-class Cache:
-    """Columns that were evaluated, within a budget of bytes; what was used least recently goes first."""
-
-    def __init__(self, budget: int) -> None:
-        self.budget = budget
-        self.bytes = 0
-        self._kept: OrderedDict[Concept, Column] = OrderedDict()
-
-    def get(self, concept: Concept) -> Column | None:
-        if concept in self._kept:
-            self._kept.move_to_end(concept)
-        return self._kept.get(concept)
-
-    def put(self, concept: Concept, column: Column) -> None:
-        self._kept[concept] = column
-        self.bytes += _bytes(column)
-        while self.bytes > self.budget and self._kept:
-            self.bytes -= _bytes(self._kept.popitem(last=False)[1])
-
-
 class Denotation:
     """Evaluates concepts over one batch of states; terms that concepts share are evaluated once.
 
     `initial[s]` is the position in the batch of the initial state of s's problem, for ``initial[C]``. Programs that
-    need more than `budget` bytes of memory are cut into smaller ones; as much may hold columns asked for one by one.
+    need more than `budget` bytes of memory are cut into smaller ones.
     """
 
     def __init__(
@@ -74,7 +52,7 @@ class Denotation:
         budget: int = BUDGET,
     ) -> None:
         self.domain = domain
-        self.cache = Cache(budget)
+        self.budget = budget
         self.blocks = [b for b in blocks if len(b.states)]
         self.states = sum([len(b.states) for b in self.blocks])
         self._in_order = not self.blocks or (
@@ -104,16 +82,6 @@ class Denotation:
         if self.states and not (initial.min() >= 0 and initial.max() < self.states):
             raise DomainError(f"`initial` must hold positions from 0 to {self.states - 1}")
         return initial.astype(np.int64)
-
-    def column(self, concept: Concept) -> Column:
-        """The value of a concept on each state."""
-        found = self.cache.get(concept)
-        if found is None:
-            values, missing = self.matrix([concept])
-            mask = np.ascontiguousarray(missing[:, 0])
-            found = Column(np.ascontiguousarray(values[:, 0]), mask if mask.any() else None)
-            self.cache.put(concept, found)
-        return found
 
     def matrix(self, concepts: Sequence[Concept] | Program) -> tuple[Floats, Mask]:
         """Values [S, K] and what is missing [S, K], one column per concept (each contiguous in memory).
@@ -153,7 +121,7 @@ class Denotation:
         ]
 
     def _too_large(self, program: Program) -> bool:
-        return any(batch.bind(program).nbytes > self.cache.budget for batch in self._batches)
+        return any(batch.bind(program).nbytes > self.budget for batch in self._batches)
 
     def _atoms(self, program: Program) -> tuple[Floats, Mask]:
         """The columns of a program's atomic concepts: values and what is missing, [A, S]."""
@@ -216,14 +184,3 @@ class Denotation:
             return Column(found)
         missing = np.logical_or.reduce(np.broadcast_arrays(~finite, *gaps))
         return Column(np.where(missing, 0.0, found), np.broadcast_to(missing, self.states))
-
-
-def columns(world: World, states: Sequence[State], concepts: Iterable[Concept]) -> list[Column]:
-    """The columns of concepts over these states of a world."""
-    full = adapt(world)
-    values, missing = Denotation(full.domain, full.facts_batch(states)).matrix(list(concepts))
-    return [Column(v, m if m.any() else None) for v, m in zip(values.T, missing.T, strict=True)]
-
-
-def _bytes(column: Column) -> int:
-    return column.values.nbytes + (0 if column.missing is None else column.missing.nbytes)

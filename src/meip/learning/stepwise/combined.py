@@ -1,7 +1,7 @@
 """Two demonstrated problems side by side are a larger problem, whose demonstrations are known: any interleaving.
 
 Small problems cannot show what larger ones are like: that other things are still to be done while one is being done.
-Where a world can be joined with another one (`World.together`), pairs of training problems are, with both plans
+Where a world can be joined with another one (the hook `Joins`), pairs of training problems are, with both plans
 interleaved at random. What either plan would do next is right.
 """
 
@@ -51,11 +51,10 @@ def combine(
         if len(found) == number:
             break
         i, j = pairs[k]
-        joined = graphs[i].world.together(graphs[j].world)
+        joined = graphs[i].together(graphs[j])
         if joined is None:
             break
-        world, of_first, of_second = joined
-        graph = StateGraph(world)
+        graph, of_first, of_second = joined
         if any(_numbers(graph).get(name, 1) != 1 for name in singles):
             break
         parts = [[of_first(a) for a in plans[i].actions], [of_second(a) for a in plans[j].actions]]
@@ -71,7 +70,7 @@ def _numbers(graph: StateGraph) -> dict[Any, int]:
     """How many entities of each class there are at first, and how many tuples each predicate is true of."""
     block = graph.facts([int(graph.initial[0])])[0]
     counts: dict[Any, int] = {("class", name): count for name, count in block.counts.items()}
-    for fluent in graph.world.domain.predicates:
+    for fluent in graph.domain.predicates:
         if fluent.arity:
             counts["predicate", fluent.name] = int(np.count_nonzero(block.tables[fluent.name][0]))
     return counts
@@ -89,7 +88,7 @@ def _interleaved(
     """Both plans woven into one that reaches the goal; None where this weaving does not."""
     states, actions, also = [int(graph.initial[0])], list[Hashable](), list[tuple[Hashable, ...]]()
     done = [0, 0]
-    while not graph.world.reached(graph.states[states[-1]]):
+    while not graph.goal(states[-1]):
         ways = []
         for which, part in enumerate(parts):
             if done[which] < len(part):

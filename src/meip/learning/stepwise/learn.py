@@ -24,7 +24,7 @@ from meip.learning.stepwise.candidates import find_candidates
 from meip.learning.stepwise.objective import Problem, build_problem, fit, log_likelihood
 from meip.learning.stepwise.score import UtilityScore, greedy_walk
 from meip.learning.stepwise.steps import ALTERNATIVES, Demonstrated, Steps
-from meip.learning.training import Episode
+from meip.model.demonstrations import Episode
 from meip.model.graph import StateGraph
 from meip.utility.terms import Utility, UtilityTerm
 
@@ -261,7 +261,7 @@ class _Study:
         """
         models: tuple[str, ...] = (self.options.choice,)
         if self.options.choice == "auto":
-            goals = any(d.graph.world.reached(d.graph.states[0]) is not None for d in self.demonstrations)
+            goals = any(d.graph.has_goal for d in self.demonstrations)
             models = ("single",) if self.in_order else ("committee",) if goals else ("single", "committee")
         strengths = sorted(self.options.strengths, reverse=True)
         if not self.folds:
@@ -285,7 +285,7 @@ class _Study:
             score = UtilityScore(self.steps.domain, utilities)
             likelihood += self._likelihood(score, test) / len(self.folds)
             for shown in {d.problem: d for d in test}.values():
-                if shown.graph.world.reached(shown.graph.states[0]) is None:
+                if not shown.graph.has_goal:
                     continue
                 limit = self.options.patience * shown.steps + 10
                 for start in self.starts[shown.problem]:

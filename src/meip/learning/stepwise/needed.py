@@ -29,7 +29,7 @@ def next_state(graph: StateGraph, state: int, action: Hashable) -> int | None:
 
 def needed(graph: StateGraph, plan: Plan) -> Plan:
     """The plan without steps that the goal does not need; the same plan where there is no goal, or chance has a say."""
-    if not plan.actions or not graph.world.reached(plan.states[-1]) or min(plan.probabilities) < 1.0:
+    if not plan.actions or not graph.goal(graph.intern(plan.states[-1])) or min(plan.probabilities) < 1.0:
         return plan
     actions = list(plan.actions)
     states = [graph.intern(s) for s in plan.states]
@@ -37,7 +37,7 @@ def needed(graph: StateGraph, plan: Plan) -> Plan:
     while t < len(actions) and spent < REPLAYED:
         kept, reached = _without(graph, states[t], actions[t + 1 :])
         spent += len(actions) - t
-        if graph.world.reached(graph.states[reached[-1]]):
+        if graph.goal(reached[-1]):
             actions[t:] = kept
             states[t:] = reached
         else:
@@ -60,7 +60,7 @@ def _without(graph: StateGraph, state: int, actions: Sequence[Hashable]) -> tupl
     kept: list[Hashable] = []
     states = [state]
     for action in actions:
-        if graph.world.reached(graph.states[states[-1]]):
+        if graph.goal(states[-1]):
             break
         following = next_state(graph, states[-1], action)
         if following is not None:

@@ -74,7 +74,7 @@ def greedy_walk(graph: StateGraph, score: UtilityScore, limit: int, start: int |
     weariness = Weariness()
     weariness.at(state)
     for step in range(limit + 1):
-        if graph.world.reached(graph.states[state]):
+        if graph.goal(state):
             return Walk(True, step)
         outcomes = [graph.outcomes(a) for a in graph.action_numbers(state)]
         move = weariness.step(_means(graph, score, outcomes), outcomes)

@@ -17,10 +17,9 @@ from meip.base.errors import LearningError
 from meip.concepts.values.denotation import Denotation
 from meip.learning.stepwise.combined import combine
 from meip.learning.stepwise.needed import needed, next_state
-from meip.learning.training import Episode
-from meip.model.demonstrations import Plan, replay
+from meip.model.demonstrations import Episode, Plan, replay
 from meip.model.domain import Domain, FactBlock
-from meip.model.graph import StateGraph
+from meip.model.graph import StateGraph, state_graph
 
 __all__ = ["Choice", "Demonstrated", "Steps"]
 
@@ -105,11 +104,11 @@ class Steps:
             key = id(episode.world)
             if key not in graphs:
                 graphs[key] = len(self.graphs)
-                self.graphs.append(StateGraph(episode.world))
+                self.graphs.append(state_graph(episode.world))
             graph = self.graphs[graphs[key]]
-            if graph.world.domain != self.domain:
+            if graph.domain != self.domain:
                 raise LearningError(
-                    f"demonstration {number} is in domain {graph.world.domain.name!r}, the first one in "
+                    f"demonstration {number} is in domain {graph.domain.name!r}, the first one in "
                     f"{self.domain.name!r}: what is learned is about one domain"
                 )
             given = episode.demonstration
@@ -137,7 +136,7 @@ class Steps:
 
     @property
     def domain(self) -> Domain:
-        return self.graphs[0].world.domain
+        return self.graphs[0].domain
 
     def denotation(self) -> Denotation:
         """An evaluator of concepts over the batch."""
@@ -199,7 +198,7 @@ def _demonstrated(
 
 def _stopping(graph: StateGraph, last: int) -> list[Choice]:
     """Where the goal was reached, to stop was a choice among what else could have been done."""
-    further = [graph.intern(s) for s in graph.world.onward(graph.states[last])]
+    further = graph.onward(last)
     return [Choice(last, [[(1.0, s)] for s in (last, *further)], 0)] if further else []
 
 
@@ -213,8 +212,7 @@ def _choice(
         shown = actions.index(plan.actions[t])
     else:  # a move that the world does not list by itself
         shown = len(actions)
-        found = graph.world.outcomes(plan.states[t], plan.actions[t])
-        outcomes.append([(float(p), graph.intern(s)) for p, s in found])
+        outcomes.append(graph.outcomes_of(states[t], plan.actions[t]))
     choice = Choice(states[t], outcomes, shown)
     if also is not None:
         choice.also, choice.free = [actions.index(a) for a in also], True

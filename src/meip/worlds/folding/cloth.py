@@ -90,6 +90,7 @@ class Garment:
     """A garment laid flat: parts whose union is the outline. y points up; the unit of length is free."""
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid", "allow_inf_nan": False}
+    stands_for: ClassVar[tuple[str, str]] = ("folding", "garment")
 
     name: str
     parts: tuple[Part, ...]

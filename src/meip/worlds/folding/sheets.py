@@ -10,6 +10,7 @@ from typing import cast
 from meip.base import documents
 from meip.base.errors import DocumentError, WorldError
 from meip.model.demonstrations import Demonstration, read_demonstrations, replay
+from meip.model.problems import import_documents, load_problem
 from meip.worlds.folding.canvas import Canvas
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fold_format import read_fold
@@ -37,7 +38,6 @@ def folds_row(title: str, garment: Garment, actions: Sequence[Fold]) -> Row:
 
 def demonstration_row(demonstration: Demonstration, title: str | None = None, *, where: str = "demonstration") -> Row:
     """A recorded demonstration of folding as a row of states."""
-    from meip.worlds import load_problem
     from meip.worlds.folding.world import Folding
 
     world = load_problem(demonstration.problem, where=where)
@@ -67,6 +67,7 @@ def rows_of_file(path: str | Path) -> list[Row]:
     if suffix == ".jsonl":
         shown = read_demonstrations(path)
         return [demonstration_row(one, where=f"{path}:{i}") for i, one in enumerate(shown, start=1)]
+    import_documents(documents.kind_of(documents.read_json(path), str(path))[0])
     found = documents.read(path)
     if isinstance(found, Garment):
         return [_flat(found)]

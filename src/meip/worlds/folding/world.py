@@ -7,9 +7,11 @@ tried. Actions with the same result are one.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 from zlib import crc32
 
@@ -19,7 +21,7 @@ from meip.base import documents
 from meip.base.errors import WorldError
 from meip.model.demonstrations import Demonstration, Plan, replay
 from meip.model.domain import Domain, FactBlock, Facts
-from meip.model.world import World
+from meip.model.world import Picture, World
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fluents import DOMAIN, fact_blocks
 from meip.worlds.folding.folds import Fold, fold, pile
@@ -131,6 +133,30 @@ class Folding(World):
             return Folding(self.garment, self.horizon, wild, max(self.candidates, ALTERNATIVES), seed)
         return self if self.proposal.box else replace(self, proposal=given)
 
+    def draw(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> list[Picture]:
+        """Every cloth from the back with its next fold, and the last one turned over as well."""
+        from meip.worlds.folding.canvas import to_svg
+        from meip.worlds.folding.render import frame_pictures
+
+        row = self._row(states, actions)
+        notes = ["", *(_along(action) for action in actions)]
+        notes += [""] * (len(row.frames) - len(notes))
+        frames = zip(row.frames, frame_pictures(row), notes, strict=True)
+        return [Picture(frame.caption, to_svg(canvas), note) for frame, canvas, note in frames]
+
+    def paint(self, path: str | Path, states: Sequence[Cloth], actions: Sequence[Fold], title: str) -> None:
+        """The plan as a contact sheet: .svg or .png."""
+        from meip.worlds.folding.canvas import write_canvas
+        from meip.worlds.folding.render import contact_sheet
+
+        write_canvas(path, contact_sheet([self._row(states, actions)], title=title))
+
+    def _row(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> Any:
+        from meip.worlds.folding.render import plan_row
+        from meip.worlds.folding.sheets import segment
+
+        return plan_row(self.garment.name, list(states), folds=[segment(a) for a in actions], logo=self.garment.logo)
+
     def describe(self, state: Cloth) -> str:
         x0, y0, x1, y1 = state.bounds
         return f"{self.garment.name} in {len(state)} layers, {x1 - x0:.3g} wide and {y1 - y0:.3g} high"
@@ -152,11 +178,16 @@ class Folding(World):
         return found
 
 
+def _along(action: Fold) -> str:
+    x, y, r, theta = action
+    return f"along ({x:.3g}, {y:.3g}), {2 * r:.3g} long, {math.degrees(theta):.0f} degrees"
+
+
 def proposal_from(
     demonstrations: Iterable[Demonstration], *, frame: Literal["polygon", "cloth"] = "polygon", **options: float
 ) -> Proposal:
     """The proposal learned from demonstrations of any garments."""
-    from meip.worlds import load_problem
+    from meip.model.problems import load_problem
 
     plans = [replay(load_problem(one.problem), one, where=f"demonstration {i}") for i, one in enumerate(demonstrations)]
     return learn_proposal(((plan.states, plan.actions) for plan in plans), frame=frame, **options)

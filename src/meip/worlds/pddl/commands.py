@@ -1,4 +1,4 @@
-"""``meip demonstrate`` and ``meip generate``: commands about PDDL, as plain functions for the command line to mount."""
+"""``meip demonstrate`` and ``meip generate``: commands about PDDL, entry points of ``meip.commands``."""
 
 from __future__ import annotations
 

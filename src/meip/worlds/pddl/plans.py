@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from meip.base.documents import write_text
@@ -12,7 +12,7 @@ from meip.worlds.pddl.reader import read_text
 from meip.worlds.pddl.syntax import DomainFile, ProblemFile
 from meip.worlds.pddl.tokens import Source, read_nodes
 
-__all__ = ["Step", "parse_plan", "read_plan", "step_text", "write_plan"]
+__all__ = ["Step", "parse_plan", "plan_text", "read_plan", "step_text", "write_plan"]
 
 Step = tuple[str, ...]  # the action's name and its arguments
 _PREFIX = re.compile(r"\s*(?:step\s+)?\d+(?:\.\d+)?\s*:\s*", re.IGNORECASE)
@@ -82,8 +82,13 @@ def _step(
     return words
 
 
-def write_plan(path: str | Path, steps: Iterable[Iterable[str]], comment: str = "") -> None:
-    """Write a plan file, with its cost in steps as planners do."""
-    lines = [step_text(step) for step in steps]
+def plan_text(steps: Sequence[Iterable[str]], comment: str = "") -> str:
+    """A plan file: one step per line, and the cost in steps, as planners write it. Steps are words, or texts."""
+    lines = [step if isinstance(step, str) else step_text(step) for step in steps]
     note = f"; {comment}\n" if comment else ""
-    write_text(path, "".join(f"{line}\n" for line in lines) + note + f"; cost = {len(lines)} (unit cost)\n")
+    return "".join(f"{line}\n" for line in lines) + note + f"; cost = {len(lines)} (unit cost)\n"
+
+
+def write_plan(path: str | Path, steps: Sequence[Iterable[str]], comment: str = "") -> None:
+    """Write a plan file."""
+    write_text(path, plan_text(steps, comment))

@@ -8,7 +8,7 @@ from html import escape
 
 from meip.worlds.pddl.world import PddlWorld
 
-__all__ = ["Change", "change", "html_plan", "html_state", "text_plan", "text_state"]
+__all__ = ["Change", "change", "html_state", "text_plan", "text_state"]
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,3 @@ def _steps(states: Sequence[bytes], actions: Sequence[str]) -> list[tuple[bytes,
 def text_plan(world: PddlWorld, states: Sequence[bytes], actions: Sequence[str]) -> str:
     """Every state of a plan, one after another."""
     return "\n".join(f"{i}. {text_state(world, *step).lstrip()}" for i, step in enumerate(_steps(states, actions)))
-
-
-def html_plan(world: PddlWorld, states: Sequence[bytes], actions: Sequence[str]) -> str:
-    """Every state of a plan as an ordered list of tables."""
-    items = "".join(f"<li>{html_state(world, *step)}</li>" for step in _steps(states, actions))
-    return f'<ol class="pddl-plan" start="0">{items}</ol>'

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from meip.base.errors import DocumentError, DomainError, WorldError, did_you_mean
 from meip.model.domain import Domain, FactBlock, Facts
-from meip.model.world import World
+from meip.model.world import Picture, World
 from meip.worlds.pddl.conditions import Situation, substitute, unmet
 from meip.worlds.pddl.objects import Instance
-from meip.worlds.pddl.plans import step_text
+from meip.worlds.pddl.plans import plan_text, step_text
 from meip.worlds.pddl.reader import parse_domain, parse_problem, read_text
 from meip.worlds.pddl.schemas import conjunction
 from meip.worlds.pddl.syntax import Atom, Condition, DomainFile, ProblemFile, Quantified, Value
@@ -68,6 +68,7 @@ class PddlWorld(World):
     """A PDDL problem. States are the bytes of the engine's packed rows; actions are texts such as ``(board c1 l1)``."""
 
     kind: ClassVar[str] = "pddl"
+    suffixes: ClassVar[tuple[str, ...]] = (".pddl",)
 
     domain_pddl: str = "blocksworld"
     """The name of a shipped domain, PDDL text, or the path of a .pddl file."""
@@ -186,7 +187,7 @@ class PddlWorld(World):
         self.engine.action_id(step)  # checks the names
         return step
 
-    def decode_action(self, value: Any) -> str | None:
+    def decode_action(self, value: Any) -> str:
         return step_text(self._step(value))
 
     def _illegal(self, state: bytes, step: tuple[str, ...]) -> str | None:
@@ -260,6 +261,34 @@ class PddlWorld(World):
             block_of = numbers[:, start : start + int(np.prod(shape))]
             tables[name] = block_of.reshape(len(rows), *shape).copy()
         return tables
+
+    # --- files and pictures ---
+
+    @classmethod
+    def read_problem(cls, path: str | Path, domain: str | Path | None = None) -> PddlWorld:
+        """The world of a problem file; without a domain, of the domain.pddl beside it or one folder up."""
+        return read_problem(path, domain)
+
+    @classmethod
+    def read_plans(cls, folder: str | Path, domain: str | Path | None = None) -> list[Any]:
+        """Every NAME.plan of a folder, with the NAME.pddl beside it."""
+        from meip.worlds.pddl.demonstrate import read_pairs
+
+        return read_pairs(domain, folder)
+
+    @classmethod
+    def plan_text(cls, actions: Sequence[Any]) -> str:
+        """A plan file: one ``(action arg ..)`` per line, and the cost."""
+        return plan_text(actions)
+
+    def draw(self, states: Sequence[bytes], actions: Sequence[str]) -> list[Picture]:
+        """Each state as a table of facts, with what the last action added and deleted."""
+        from meip.worlds.pddl.view import html_state
+
+        before = [None, *states[:-1]]
+        tables = [html_state(self, state, last) for state, last in zip(states, before, strict=True)]
+        captions = ["start", *actions]
+        return [Picture(c, html=f'<div class="scroll">{t}</div>') for c, t in zip(captions, tables, strict=True)]
 
     def guided_plan(
         self, score: Any, method: str, horizon: int, expansions: int, seconds: float | None

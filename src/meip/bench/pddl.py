@@ -21,7 +21,7 @@ from meip.base.errors import MeipError
 from meip.bench._compare import compare
 from meip.worlds.pddl import PddlWorld
 from meip.worlds.pddl.engine import BaseEngine, compile_problem
-from meip.worlds.pddl.states import StateTable
+from meip.worlds.pddl.graph import StateTable
 from meip.worlds.pddl.writer import domain_text, problem_text
 
 __all__ = ["breadth_first", "random_walk", "run"]

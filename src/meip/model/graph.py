@@ -72,11 +72,19 @@ class StateGraph:
         self._outcome_probability = _Growing(np.float64)
         self._arrays: GraphArrays | None = None
         self._blocks: list[FactBlock] | None = None
+        self._prepare()
         self.complete = False
         """True once every state within the horizon is expanded."""
         start = self._distribution(self.world.initial(), "initial()")
         self.initial: NDArray[np.int64] = np.array([i for _, i in start], dtype=np.int64)
         self.initial_probability: NDArray[np.float64] = np.array([p for p, _ in start], dtype=np.float64)
+
+    def _prepare(self) -> None:
+        """What a graph of another kind needs before it gets its initial states."""
+
+    @staticmethod
+    def _growing(dtype: Any) -> _Growing:
+        return _Growing(dtype)
 
     def __len__(self) -> int:
         return len(self.states)
@@ -141,6 +149,11 @@ class StateGraph:
         self._outcome_probability.extend([probability for outcomes in results for probability, _ in outcomes])
         self._arrays = None
 
+    def expand_many(self, numbers: Iterable[int]) -> None:
+        """The same for many states."""
+        for number in numbers:
+            self.expand(number)
+
     def expand_all(
         self,
         max_states: int = 1_000_000,
@@ -186,6 +199,16 @@ class StateGraph:
         first, last = self._first_outcome.data[actions[0]], self._first_outcome.data[actions[-1]]
         last += self._outcome_count.data[actions[-1]]
         return cast("list[int]", self._outcome_state.data[first:last].tolist())
+
+    def moves(self, number: int) -> list[tuple[int, int]]:
+        """Each action of a state, by its number, with the state that it most likely leads to."""
+        numbers = self.action_numbers(number)
+        if not numbers:
+            return []
+        first, last = int(self._first_outcome.data[numbers[0]]), int(self._first_outcome.data[numbers[-1]])
+        if last - first == len(numbers) - 1 and self._outcome_count.data[numbers[-1]] == 1:  # one outcome each
+            return list(zip(numbers, self._outcome_state.data[first : last + 1].tolist(), strict=True))
+        return [(n, max(self.outcomes(n), key=lambda outcome: outcome[0])[1]) for n in numbers]
 
     def action_numbers(self, number: int) -> range:
         """The numbers of a state's actions, in the order the world gave them."""

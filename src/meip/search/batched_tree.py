@@ -1,54 +1,41 @@
 """Tree search where states are costly: many simulations side by side, and only what they visit is made and looked at.
 
 A world with `first_moves` lists its actions as far as it is asked to. So a node has as many children as progressive
-widening opens, a roll-out makes two, and the ranking sees the states of the paths only. Simulations run in lanes, each
-until it needs a state's moves; what all lanes need is asked for at once, and likewise the utilities of their states.
-Nothing is left to chance, so a move is worth the best plan through it that was seen (better plans than with means).
-Until its return is known, a simulation counts as one with the least return seen, so that lanes take different ways.
+widening opens, a roll-out makes two, and the ranking sees the states of the paths only. Each simulation runs until it
+needs a state's moves; what all of them need is asked for at once, and likewise the utilities of their states. Nothing
+is left to chance, so a move is worth the best plan through it that was seen (better plans than with means). Until its
+return is known, a simulation counts as one with the least return seen (a virtual loss), so that they take different
+ways.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from meip.base.kernels import kernel, uniform
 from meip.model.graph import StateGraph
-from meip.search.tree import generator, increment, max_backup, worth
+from meip.search.query import Clock, Found, Query, RootMove
+from meip.search.tree_kernels import generator, increment, max_backup, worth
+from meip.utility.ranking import Ranking
 
-__all__ = ["Found", "Frontier", "Grove", "PartialRanking", "Widths", "search_in_lanes"]
+__all__ = ["BatchedTree", "Frontier", "search"]
 
-LANES = 32  # simulations side by side
+SIDE_BY_SIDE = 32  # simulations
+SIMULATIONS = 3000
+WIDENING = (2.0, 0.5)  # k * visits ** a children are open
 BELOW = 2  # moves that are made of a state that a roll-out comes to; the seed chooses among them
 LARGEST_START = 1 << 12  # nodes that a tree has room for before it grows
 NODES, ITERATIONS = range(2)
 LOW, HIGH, BEST = range(3)
 
 
-class PartialRanking(Protocol):
-    """A ranking that can be asked about some states only."""
-
-    def some(self, graph: StateGraph, numbers: Sequence[int]) -> NDArray[np.float64]:
-        """g [states, members]; rows of states that were never asked for are undefined."""
-        ...
-
-
-class Widths(NamedTuple):
-    """How a node widens: ceil(k * visits ** a) children are open; UCT's constant."""
-
-    k: float
-    a: float
-    exploration: float
-
-
-class Grove(NamedTuple):
-    """The tree and the lanes. N nodes, C children at most, B lanes, H states of a history."""
+class BatchedTree(NamedTuple):
+    """The tree and its B simulations. N nodes, C children at most, H states of a history."""
 
     node_state: NDArray[np.int64]  # [N]
     node_visits: NDArray[np.int64]  # [N] with those whose return is not known yet
@@ -61,8 +48,8 @@ class Grove(NamedTuple):
     path_node: NDArray[np.int64]  # [B, H]
     length: NDArray[np.int64]  # [B] states so far
     depth: NDArray[np.int64]  # [B] moves in the tree
-    below: NDArray[np.bool_]  # [B] has the lane left the tree?
-    want: NDArray[np.int64]  # [B, 2] state and number of moves that the lane waits for; state -1: none
+    below: NDArray[np.bool_]  # [B] has the simulation left the tree?
+    want: NDArray[np.int64]  # [B, 2] state and number of moves that the simulation waits for; state -1: none
     counts: NDArray[np.int64]  # [2] nodes, iterations
     numbers: NDArray[np.float64]  # [3] least and greatest return; that of the best plan
     random: NDArray[np.uint64]  # [1]
@@ -91,120 +78,107 @@ class Frontier:
             self.count[state], self.done[state] = len(children), done
 
 
-@dataclass
-class Found:
-    """What the search saw: the best plan, as states and places of the moves; and the moves of the root."""
-
-    states: list[int]
-    moves: list[int]
-    value: float
-    root_values: list[float] = field(default_factory=list)
-    root_visits: list[int] = field(default_factory=list)
-    iterations: int = 0
-    stopped: str = "iterations"
-
-
-def search_in_lanes(
-    graph: StateGraph,
-    ranking: PartialRanking,
-    past: list[int],
-    settings: NDArray[np.float64],
-    widths: Widths,
-    limits: Any,
-    seed: int,
-    lanes: int = LANES,
+def search(
+    graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query, together: int = SIDE_BY_SIDE
 ) -> Found:
-    """`settings` as `tree.simulate` reads them, `limits` as `search.Limits` has them."""
-    frontier, horizon = Frontier(graph), int(settings[0])
-    room = min(limits.iterations + 1, LARGEST_START)
-    grove = _planted(past, horizon, room, frontier.child.shape[1], min(lanes, limits.iterations), seed)
-    best = Found(list(past), [], -math.inf)
-    widen = np.array(widths, np.float64)
-    stop = None if limits.seconds is None else time.monotonic() + limits.seconds
-    while grove.counts[ITERATIONS] < limits.iterations:
-        running = int(min(len(grove.length), limits.iterations - grove.counts[ITERATIONS]))
-        if grove.counts[NODES] + running > limits.nodes and grove.counts[ITERATIONS] > 0:
-            best.stopped = "nodes"
+    """Tree search that makes and looks at what it visits only. Nothing is left to chance: the best plan is the plan."""
+    past, horizon = [int(s) for s in history], query.length(graph, history)
+    clock = Clock(query, graph, SIMULATIONS)
+    most = clock.most or SIMULATIONS
+    settings = query.numbers(horizon)
+    widen = np.array([*(query.widening or WIDENING), settings[2]], np.float64)
+    frontier = Frontier(graph)
+    room = min(most + 1, LARGEST_START)
+    tree = _planted(past, horizon, room, frontier.child.shape[1], min(together, most), query.seed)
+    best, moves, stopped = list(past), list[int](), "iterations"
+    while tree.counts[ITERATIONS] < most:
+        running = int(min(len(tree.length), most - tree.counts[ITERATIONS]))
+        if tree.counts[NODES] + running > query.nodes and tree.counts[ITERATIONS] > 0:
+            stopped = "nodes"
             break
-        if grove.counts[NODES] + running > len(grove.node_state):
-            grove = _grown(grove)
-        _start(grove, len(past), running)
-        while _advance(frontier.child, frontier.count, frontier.done, grove, running, widen, horizon):
-            frontier.lengthen(_wanted(grove.want[:running]))
-        seen = {int(s) for b in range(running) for s in grove.path_state[b, : grove.length[b]]}
-        g = ranking.some(graph, sorted(seen))
-        lane = _back_up(g, grove, running, len(past), settings)
-        if lane >= 0:
-            size = int(grove.length[lane])
-            best.states = [int(s) for s in grove.path_state[lane, :size]]
-            best.moves = [int(m) for m in grove.path_move[lane, len(past) : size]]
-            best.value = float(grove.numbers[BEST])
-        if stop is not None and time.monotonic() > stop:
-            best.stopped = "seconds"
+        if tree.counts[NODES] + running > len(tree.node_state):
+            tree = _grown(tree)
+        _start(tree, len(past), running)
+        while _advance(frontier.child, frontier.count, frontier.done, tree, running, widen, horizon):
+            frontier.lengthen(_wanted(tree.want[:running]))
+        seen = {int(s) for b in range(running) for s in tree.path_state[b, : tree.length[b]]}
+        winner = _back_up(ranking(graph, sorted(seen)), tree, running, len(past), settings)
+        if winner >= 0:
+            size = int(tree.length[winner])
+            best = [int(s) for s in tree.path_state[winner, :size]]
+            moves = [int(m) for m in tree.path_move[winner, len(past) : size]]
+        if clock.late:
+            stopped = "seconds"
             break
-    _root(best, grove, frontier.count[past[-1]])
-    return best
+    steps = zip(best[len(past) - 1 :], moves, strict=False)
+    actions = tuple(graph.action_numbers(state)[move] for state, move in steps)
+    root = _root(graph, tree, past[-1], max(int(frontier.count[past[-1]]), 0))
+    iterations = int(tree.counts[ITERATIONS])
+    value = float(tree.numbers[BEST])
+    return Found(tuple(best), actions, value, stopped, iterations, clock.seconds, "batched mcts", root)
 
 
-def _planted(past: list[int], horizon: int, nodes: int, children: int, lanes: int, seed: int) -> Grove:
-    edges, steps = (nodes, children), (lanes, horizon + 1)
-    grove = Grove(
+def _planted(past: list[int], horizon: int, nodes: int, children: int, together: int, seed: int) -> BatchedTree:
+    edges, steps = (nodes, children), (together, horizon + 1)
+    tree = BatchedTree(
         np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(edges, np.int64), np.zeros(edges, np.int64),
         np.zeros(edges), np.full(edges, -1, np.int64), np.zeros(steps, np.int64), np.zeros(steps, np.int64),
-        np.zeros(steps, np.int64), np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), np.zeros(lanes, np.bool_),
-        np.zeros((lanes, 2), np.int64), np.array([1, 0]), np.array([np.inf, -np.inf, -np.inf]), generator(seed),
+        np.zeros(steps, np.int64), np.zeros(together, np.int64), np.zeros(together, np.int64),
+        np.zeros(together, np.bool_), np.zeros((together, 2), np.int64), np.array([1, 0]),
+        np.array([np.inf, -np.inf, -np.inf]), generator(seed),
     )  # fmt: skip
-    grove.node_state[0] = past[-1]
-    grove.path_state[:, : len(past)] = past
-    return grove
+    tree.node_state[0] = past[-1]
+    tree.path_state[:, : len(past)] = past
+    return tree
 
 
-def _grown(grove: Grove) -> Grove:
+def _grown(tree: BatchedTree) -> BatchedTree:
     """The same with twice the room."""
     empty = {"edge_node": -1}
-    sized = [name for name in grove._fields if name.startswith(("node_", "edge_"))]
-    return grove._replace(
-        **{n: np.concatenate([(old := getattr(grove, n)), np.full_like(old, empty.get(n, 0))]) for n in sized}
+    sized = [name for name in tree._fields if name.startswith(("node_", "edge_"))]
+    return tree._replace(
+        **{n: np.concatenate([(old := getattr(tree, n)), np.full_like(old, empty.get(n, 0))]) for n in sized}
     )
 
 
 def _wanted(want: NDArray[np.int64]) -> dict[int, int]:
-    """State -> moves, the most that any lane asks for."""
+    """State -> moves, the most that any simulation asks for."""
     found: dict[int, int] = {}
     for state, count in want[want[:, 0] >= 0].tolist():
         found[state] = max(count, found.get(state, 0))
     return found
 
 
-def _root(best: Found, grove: Grove, count: int) -> None:
-    known = grove.edge_known[0, : max(int(count), 0)]
-    means = np.where(known > 0, grove.edge_value[0, : len(known)] / np.maximum(known, 1), -np.inf)
-    best.root_values = [float(m) for m in means]
-    best.root_visits = [int(v) for v in known]
-    best.iterations = int(grove.counts[ITERATIONS])
+def _root(graph: StateGraph, tree: BatchedTree, state: int, count: int) -> tuple[RootMove, ...]:
+    known = tree.edge_known[0, :count]
+    means = np.where(known > 0, tree.edge_value[0, :count] / np.maximum(known, 1), -np.inf)
+    numbers = graph.action_numbers(state)[:count]
+    return tuple(RootMove(n, float(m), int(v)) for n, m, v in zip(numbers, means, known, strict=True))
 
 
 @kernel
-def _start(grove: Any, length: int, running: int) -> None:
+def _start(tree: Any, length: int, running: int) -> None:
     for b in range(running):
-        grove.length[b], grove.depth[b], grove.below[b] = length, 0, False
-        grove.path_node[b, 0] = 0
-        grove.node_visits[0] += 1
+        tree.length[b], tree.depth[b], tree.below[b] = length, 0, False
+        tree.path_node[b, 0] = 0
+        tree.node_visits[0] += 1
 
 
 @kernel
-def _select(grove: Any, node: int, count: int, c: float, random: Any) -> int:
+def _select(tree: Any, node: int, count: int, c: float, random: Any) -> int:
     """UCT over the first `count` children: one that was not tried, else the largest upper confidence bound."""
-    visits, known, value = grove.edge_visits[node], grove.edge_known[node], grove.edge_value[node]
+    visits, known, value = tree.edge_visits[node], tree.edge_known[node], tree.edge_value[node]
     for k in range(count):
         if visits[k] == 0:
             return k
-    low, high = grove.numbers[LOW], grove.numbers[HIGH]
+    low, high = tree.numbers[LOW], tree.numbers[HIGH]
     spread = high - low if high > low else 1.0
     least = low if low < np.inf else 0.0
-    width = c * spread * math.sqrt(math.log(grove.node_visits[node]))
+    width = c * spread * math.sqrt(math.log(tree.node_visits[node]))
     best, best_bound = 0, -np.inf
-    for k in range(count):
+    begin = int(uniform(random) * count)  # equal bounds must not go to what is listed first
+    for i in range(count):
+        k = (begin + i) % count
         mean = (value[k] + (visits[k] - known[k]) * least) / visits[k]
         bound = mean + width / math.sqrt(visits[k])
         if bound > best_bound:
@@ -213,70 +187,70 @@ def _select(grove: Any, node: int, count: int, c: float, random: Any) -> int:
 
 
 @kernel
-def _step(child: Any, count: Any, done: Any, grove: Any, b: int, widen: Any) -> bool:
-    """One move of lane b; False where it has to wait, or where the episode is over (then nothing is wanted)."""
-    at, depth = grove.length[b] - 1, grove.depth[b]
-    state, node = grove.path_state[b, at], grove.path_node[b, depth]
+def _step(child: Any, count: Any, done: Any, tree: Any, b: int, widen: Any) -> bool:
+    """One move of simulation b; False where it has to wait, or where the episode is over (then nothing is wanted)."""
+    at, depth = tree.length[b] - 1, tree.depth[b]
+    state, node = tree.path_state[b, at], tree.path_node[b, depth]
     asked = BELOW
-    if not grove.below[b]:
-        asked = min(child.shape[1], math.ceil(widen[0] * grove.node_visits[node] ** widen[1]))
+    if not tree.below[b]:
+        asked = min(child.shape[1], math.ceil(widen[0] * tree.node_visits[node] ** widen[1]))
     if count[state] < asked and not done[state]:
-        grove.want[b, 0], grove.want[b, 1] = state, asked
+        tree.want[b, 0], tree.want[b, 1] = state, asked
         return False
     if count[state] == 0:
         return False
-    if grove.below[b]:
-        move = int(uniform(grove.random) * count[state])
+    if tree.below[b]:
+        move = int(uniform(tree.random) * count[state])
     else:
-        move = _select(grove, node, min(asked, count[state]), widen[2], grove.random)
-        if grove.edge_node[node, move] < 0:
-            fresh = grove.counts[NODES]
-            grove.counts[NODES] += 1
-            grove.edge_node[node, move], grove.node_state[fresh] = fresh, child[state, move]
-            grove.below[b] = True
-        grove.edge_visits[node, move] += 1
-        grove.path_node[b, depth + 1] = grove.edge_node[node, move]
-        grove.node_visits[grove.edge_node[node, move]] += 1
-        grove.depth[b] += 1
-    grove.path_state[b, at + 1], grove.path_move[b, at + 1] = child[state, move], move
-    grove.length[b] += 1
+        move = _select(tree, node, min(asked, count[state]), widen[2], tree.random)
+        if tree.edge_node[node, move] < 0:
+            fresh = tree.counts[NODES]
+            tree.counts[NODES] += 1
+            tree.edge_node[node, move], tree.node_state[fresh] = fresh, child[state, move]
+            tree.below[b] = True
+        tree.edge_visits[node, move] += 1
+        tree.path_node[b, depth + 1] = tree.edge_node[node, move]
+        tree.node_visits[tree.edge_node[node, move]] += 1
+        tree.depth[b] += 1
+    tree.path_state[b, at + 1], tree.path_move[b, at + 1] = child[state, move], move
+    tree.length[b] += 1
     return True
 
 
 @kernel
-def _advance(child: Any, count: Any, done: Any, grove: Any, running: int, widen: Any, horizon: int) -> int:
-    """Move every lane on, to the horizon or until it has to wait. Returns how many wait."""
+def _advance(child: Any, count: Any, done: Any, tree: Any, running: int, widen: Any, horizon: int) -> int:
+    """Move every simulation on, to the horizon or until it has to wait. Returns how many wait."""
     waiting = 0
     for b in range(running):
-        grove.want[b, 0] = -1
-        while grove.length[b] < horizon and _step(child, count, done, grove, b, widen):
+        tree.want[b, 0] = -1
+        while tree.length[b] < horizon and _step(child, count, done, tree, b, widen):
             pass
-        waiting += grove.want[b, 0] >= 0
+        waiting += tree.want[b, 0] >= 0
     return waiting
 
 
 @kernel
-def _back_up(g: Any, grove: Any, running: int, past: int, settings: Any) -> int:
-    """The returns of all lanes, along their paths. Returns the lane with a plan better than any before, or -1."""
+def _back_up(g: Any, tree: Any, running: int, past: int, settings: Any) -> int:
+    """The returns of all simulations, along their paths. Returns the one with a plan better than any before, or -1."""
     horizon, scale, rule = int(settings[0]), settings[1], int(settings[3])
     best = -1
     for b in range(running):
-        path, moves, nodes = grove.path_state[b], grove.path_move[b], grove.path_node[b]
+        path, moves, nodes = tree.path_state[b], tree.path_move[b], tree.path_node[b]
         soft = sign = 0.0
-        for i in range(1, grove.length[b]):
+        for i in range(1, tree.length[b]):
             more_soft, more_sign = increment(g, path, i, path[i], scale)
             soft += more_soft
             sign += more_sign
-        gain = worth(soft, sign, grove.length[b], rule, settings[4], settings[5], horizon)
-        for d in range(grove.depth[b]):
+        gain = worth(soft, sign, tree.length[b], rule, settings[4], settings[5], horizon)
+        for d in range(tree.depth[b]):
             move = moves[past + d]
-            grove.edge_value[nodes[d], move] = max_backup(
-                grove.edge_value[nodes[d], move], grove.edge_known[nodes[d], move], gain
+            tree.edge_value[nodes[d], move] = max_backup(
+                tree.edge_value[nodes[d], move], tree.edge_known[nodes[d], move], gain
             )
-            grove.edge_known[nodes[d], move] += 1
-        grove.numbers[LOW], grove.numbers[HIGH] = min(grove.numbers[LOW], gain), max(grove.numbers[HIGH], gain)
-        if gain > grove.numbers[BEST]:
-            grove.numbers[BEST] = gain
+            tree.edge_known[nodes[d], move] += 1
+        tree.numbers[LOW], tree.numbers[HIGH] = min(tree.numbers[LOW], gain), max(tree.numbers[HIGH], gain)
+        if gain > tree.numbers[BEST]:
+            tree.numbers[BEST] = gain
             best = b
-        grove.counts[ITERATIONS] += 1
+        tree.counts[ITERATIONS] += 1
     return best

@@ -5,6 +5,7 @@ The base distribution P0 of a plan is the dynamics times a uniform choice among 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 from meip.base.errors import BudgetError
 from meip.base.kernels import kernel
 from meip.model.graph import StateGraph
-from meip.search.tree import generator, uniform
+from meip.search.tree_kernels import TIE, generator, uniform
+from meip.utility.ordering import batch_tau
+from meip.utility.ranking import Ranking
 
 __all__ = ["PlanSet", "concatenate", "enumerate_plans", "history_count", "roll_out", "sample_model", "sample_plans"]
 
@@ -60,11 +63,12 @@ def concatenate(parts: Sequence[PlanSet]) -> PlanSet:
     )
 
 
-def history_count(graph: StateGraph, start: int, length: int, limit: int) -> int:
+def history_count(graph: StateGraph, start: int, length: int, limit: int, stop: float | None = None) -> int:
     """How many plans of at most `length` states begin at `start`; more than `limit` if there are more.
 
     Expands every state that such a plan can leave, but gives up early where the growth so far leaves no hope, or where
-    too many states would have to be expanded. No clock is involved: the answer is the same on every machine.
+    too many states would have to be expanded. No clock is involved, so that the answer is the same on every machine,
+    unless `stop` (in `time.monotonic`) says when to give up.
     """
     expansions = 0
     layer: dict[int, int] = {start: 1}
@@ -78,7 +82,8 @@ def history_count(graph: StateGraph, start: int, length: int, limit: int) -> int
             for successor in successors:
                 following[successor] = following.get(successor, 0) + ways
             expansions += 1
-            if len(following) > limit or expansions > MOST_EXPANSIONS:
+            late = stop is not None and time.monotonic() > stop
+            if late or len(following) > limit or expansions > MOST_EXPANSIONS:
                 return limit + 1
         total, before = sum(following.values()), sum(layer.values())
         layer = following
@@ -156,7 +161,7 @@ def roll_out(graph: StateGraph, start: int, length: int, count: int, seed: int) 
 
 def sample_model(
     graph: StateGraph,
-    ranking: Callable[[StateGraph], NDArray[np.float64]] | None,
+    ranking: Ranking | None,
     start: int,
     length: int,
     count: int,
@@ -164,12 +169,13 @@ def sample_model(
     *,
     scale: float = 1.0,
     prefix: Sequence[int] = (),
+    strength: Callable[[int], float] | None = None,
 ) -> tuple[PlanSet, float]:
     """Draw plans from exp(u) P0 by sequential Monte Carlo with one-step look-ahead; also an estimate of log Z.
 
-    u = (4 / h) * sum over pairs of tanh(scale * difference), that is lambda(h) = 2(h - 1) times relaxed tau. Without a
-    ranking, or with one of zeros, this is a roll-out of P0. The estimate of Z is unbiased. `prefix` are the states
-    before `start`, which count as history but are not drawn.
+    u = lambda(h) times relaxed tau, the mean over pairs of tanh(scale * difference), or of signs where scale is 0;
+    `strength` is lambda, by default 2(h - 1). Without a ranking, or with one of zeros, this is a roll-out of P0. The
+    estimate of Z is unbiased. `prefix` are the states before `start`, which count as history but are not drawn.
     """
     random = generator(seed)
     begin = len(prefix) + 1
@@ -180,7 +186,7 @@ def sample_model(
     log_base, log_weight, sums = np.zeros(count), np.zeros(count), np.zeros(count)
     alive = np.ones(count, np.bool_)
     log_z = 0.0
-    coefficient = 4.0 / max(length, 2)
+    coefficient = _per_pair(strength, max(length, 2))
     for n in range(begin, length):
         for state in np.unique(states[alive, n - 1]):
             graph.expand(int(state))
@@ -204,14 +210,20 @@ def sample_model(
             break
         if ranking is not None:
             log_z += _resample_if_poor(states, actions, lengths, log_base, log_weight, sums, alive, random)
-    # a plan that ends before the horizon has its own lambda: 4 / h instead of 4 / H
-    log_weight += sums * (4.0 / lengths - coefficient)
+    # a plan that ends before the horizon has its own lambda(h) / P(h) instead of that of the horizon
+    own = {int(h): _per_pair(strength, int(h)) for h in np.unique(lengths)}
+    log_weight += sums * (np.array([own[int(h)] for h in lengths]) - coefficient)
     top = log_weight.max()
     log_z += float(top + np.log(np.mean(np.exp(log_weight - top))))
     plans = PlanSet(states, actions, lengths, log_base)
     if ranking is not None:
         plans = plans.take(_systematic(np.exp(log_weight - top), uniform(random)))
     return plans, log_z
+
+
+def _per_pair(strength: Callable[[int], float] | None, h: int) -> float:
+    """lambda(h) over the number of pairs."""
+    return 4.0 / h if strength is None or h < 2 else strength(h) / (0.5 * h * (h - 1))
 
 
 @kernel
@@ -243,7 +255,11 @@ def _advance(
                 pair_sum = 0.0
                 for j in range(n):
                     for m in range(members):
-                        pair_sum += np.tanh(scale * (g[following, m] - g[states[i, j], m]))
+                        difference = g[following, m] - g[states[i, j], m]
+                        if scale > 0:
+                            pair_sum += np.tanh(scale * difference)
+                        elif abs(difference) > TIE:
+                            pair_sum += 1.0 if difference > 0 else -1.0
                 k = o - begin
                 gain[k] = pair_sum / members
                 base[k] = graph.outcome_probability[o] / count
@@ -286,7 +302,7 @@ def _systematic(weight: NDArray[np.float64], draw: float) -> NDArray[np.int64]:
 
 def sample_plans(
     graph: StateGraph,
-    ranking: Callable[[StateGraph], NDArray[np.float64]],
+    ranking: Ranking,
     count: int,
     strength: Callable[[int], float] | float,
     *,
@@ -300,8 +316,6 @@ def sample_plans(
     `strength` is lambda, or a function of the plan's length. BudgetError where the plans cannot be listed: then
     `sample_model` draws from the relaxed model.
     """
-    from meip.utility.ordering import batch_tau
-
     first = int(graph.initial[0]) if start is None else start
     plans = enumerate_plans(graph, first, graph.horizon if length is None else length, limit)
     g = ranking(graph)

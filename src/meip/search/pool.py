@@ -17,11 +17,11 @@ from meip.base.errors import BudgetError
 from meip.model.graph import StateGraph
 from meip.search.plans import PlanSet, concatenate, enumerate_plans, history_count, roll_out, sample_model
 from meip.utility.ordering import batch_relaxed
+from meip.utility.ranking import Ranking
 
 __all__ = ["Pool", "PoolOptions", "effective_sample_size", "relaxed_log_odds"]
 
 Floats = NDArray[np.float64]
-Ranking = Callable[[StateGraph], Floats]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,7 +28,10 @@ from meip.model.world import with_proposal
 from meip.utility.terms import Utility, edit
 
 if TYPE_CHECKING:
+    from meip.model.graph import StateGraph
+    from meip.search.query import Found, Query
     from meip.tasks.explain import Explanation
+    from meip.utility.ranking import UtilityRanking
 
 __all__ = ["PlanStep", "Precedence", "Provenance", "Task", "TaskPlan", "precedence"]
 
@@ -109,6 +113,8 @@ class TaskPlan:
     stopped_by: str
     seed: int
     problem: dict[str, Any] | None = None
+    initial: int = field(default=0, metadata=OMIT)
+    """Index of `start` among the world's initial states."""
 
     @property
     def actions(self) -> tuple[Any, ...]:
@@ -117,7 +123,7 @@ class TaskPlan:
     def demonstration(self, by: str = "") -> Demonstration:
         """The plan as somebody could have shown it."""
         steps = tuple(Step(step.action, step.outcome) for step in self.steps)
-        return Demonstration(self.problem or {"format": FORMAT}, steps, by=by)
+        return Demonstration(self.problem or {"format": FORMAT}, steps, self.initial, by)
 
     @property
     def confidence(self) -> float:
@@ -189,11 +195,39 @@ class Task:
 
     # --- use ---
 
-    def plan(self, world: Any, **options: Any) -> TaskPlan:
-        """The plan that this task would have in a world; see `meip.tasks.planning.plan_task` for the options."""
-        from meip.tasks.planning import plan_task
+    @cached_property
+    def ranking(self) -> UtilityRanking:
+        """g of its members over the states of any graph."""
+        from meip.utility.ranking import UtilityRanking
 
-        return plan_task(self, self.prepared(world), **options)
+        return UtilityRanking(self.members)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the ranking, which remembers graphs: another process makes its own."""
+        return {name: value for name, value in self.__dict__.items() if name != "ranking"}
+
+    def plan(self, world: Any, query: Query | None = None, *, start: int | None = None, **changes: Any) -> TaskPlan:
+        """The plan that this task would have in a world; fields of the `Query` by name, e.g. method="beam", seed=1.
+
+        `start` is the index of an initial state; by default it is drawn with the seed.
+        """
+        from meip.tasks.plan import plan_task
+
+        return plan_task(self, world, query, start=start, **changes)
+
+    def act(self, graph: StateGraph, history: Sequence[int], query: Query) -> Found:
+        """What it would do after a history: a task is an `Agent`."""
+        from meip.tasks.plan import act
+
+        return act(self, graph, history, query)
+
+    def sample(
+        self, world: Any, n: int = 1, lambda_: float | None = None, *, seed: int = 0, horizon: int | None = None
+    ) -> list[TaskPlan]:
+        """Plans drawn in proportion to exp(lambda tau) P0, the paper's distribution; lambda is by default 2(h - 1)."""
+        from meip.tasks.sample import sample_task
+
+        return sample_task(self, world, n, lambda_, seed=seed, horizon=horizon)
 
     def prepared(self, world: Any) -> Any:
         """The world, listing the actions that were learned to be worth considering, where it cannot list them all."""
@@ -201,7 +235,7 @@ class Task:
 
     def score(self, world: Any, demonstration: Any) -> float:
         """How concordant a demonstration is with what was learned: the members' mean Kendall tau, -1 to 1."""
-        from meip.tasks.planning import score_task
+        from meip.tasks.plan import score_task
 
         return score_task(self, world, demonstration)
 

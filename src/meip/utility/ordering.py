@@ -26,6 +26,7 @@ __all__ = [
     "batch_tau",
     "concordance",
     "kendall_tau",
+    "mean_tau",
     "relaxed_tau",
     "rewards",
     "scatter_gradient",
@@ -52,6 +53,11 @@ def kendall_tau(g: ArrayLike, tolerance: float = TOLERANCE) -> float:
     ranks = _ranks(g)
     pairs = ranks.size * (ranks.size - 1) // 2
     return concordance(ranks, tolerance) / pairs if pairs else 0.0
+
+
+def mean_tau(g: Floats) -> float:
+    """The members' mean Kendall tau of a plan, g [states, members]."""
+    return float(np.mean([kendall_tau(g[:, m]) for m in range(g.shape[1])]))
 
 
 def relaxed_tau(g: ArrayLike, scale: float = 1.0) -> float:

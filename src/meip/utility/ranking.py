@@ -1,31 +1,82 @@
-"""From a utility to a ranking function over a graph's states, extended as the graph grows."""
+"""From utilities to a ranking of a graph's states: g [states, members], computed once for each state that is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from meip.base.errors import LearningError
 from meip.base.kernels import kernel
 from meip.concepts.language import Concept
-from meip.concepts.values.columns import GraphColumns
+from meip.concepts.values.columns import Programs, values_at
+from meip.model.domain import Domain
 from meip.model.graph import StateGraph
 from meip.utility.terms import PLAIN, Utility, UtilityTerm
 
-__all__ = ["UtilityRanking"]
+__all__ = ["Ranking", "ScoreRanking", "UtilityRanking"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 ONE, CODE, CURVE = range(3)  # how a term's basis is read: one weight times the value, a code's own, between two knots
 
 
-class UtilityRanking:
-    """Called with a graph, gives g [states, members] for the states seen so far: one column per utility."""
+class Ranking(ABC):
+    """Called with a graph, gives g [states, members]: of all states seen so far, or of some of them.
+
+    Rows of states that nobody asked for are undefined.
+    """
+
+    def __init__(self, members: int = 1) -> None:
+        self.members = members
+        self._known: WeakKeyDictionary[StateGraph, tuple[Floats, int]] = WeakKeyDictionary()  # g, whole up to a state
+
+    def __call__(self, graph: StateGraph, states: Sequence[int] | Ints | None = None) -> Floats:
+        size = len(graph)
+        g, whole = self._known.get(graph) or (np.empty((0, self.members)), 0)
+        if len(g) < size:
+            g = _with_room(g, size)
+        if states is None:
+            fresh = whole + np.flatnonzero(np.isnan(g[whole:size, 0]))
+            whole = size
+        else:
+            asked = np.unique(np.asarray(states, dtype=np.int64))
+            fresh = asked[np.isnan(g[asked, 0])]
+        if len(fresh):
+            g[fresh] = self._rank(graph, fresh)
+        self._known[graph] = (g, whole)
+        return g[:size]
+
+    def mean(self, graph: StateGraph, states: Sequence[int] | Ints) -> Floats:
+        """The members' mean for these states [len(states)]."""
+        found = self(graph, states)[np.asarray(states, dtype=np.int64)]
+        return np.asarray(found[:, 0] if self.members == 1 else found.mean(axis=1), dtype=np.float64)
+
+    @abstractmethod
+    def _rank(self, graph: StateGraph, states: Ints) -> Floats:
+        """g of these states [len(states), members]."""
+
+
+class ScoreRanking(Ranking):
+    """A ranking by any score of states: a function of a graph and state numbers."""
+
+    def __init__(self, score: Callable[[StateGraph, Ints], ArrayLike], members: int = 1) -> None:
+        super().__init__(members)
+        self.score = score
+
+    def _rank(self, graph: StateGraph, states: Ints) -> Floats:
+        return np.asarray(self.score(graph, states), dtype=np.float64).reshape(len(states), self.members)
+
+
+class UtilityRanking(Ranking):
+    """The ranking of some utilities, one column each."""
 
     def __init__(self, utilities: Sequence[Utility]) -> None:
+        super().__init__(len(utilities))
         self.utilities = tuple(utilities)
         self.concepts: tuple[Concept, ...] = tuple(dict.fromkeys(c for u in self.utilities for c in u.concepts))
         place = {concept: k for k, concept in enumerate(self.concepts)}
@@ -44,47 +95,50 @@ class UtilityRanking:
             for term in utility.terms:
                 at = first[term.concept, term.kind, term.knots]
                 self._weights[at : at + term.size, m] = term.weights
-        self._known: WeakKeyDictionary[StateGraph, tuple[GraphColumns, Floats, int]] = WeakKeyDictionary()
-        self._some: WeakKeyDictionary[StateGraph, tuple[GraphColumns, Floats]] = WeakKeyDictionary()
+        self._programs: dict[Domain, Programs] = {}
+        self._mean: _MeanRanking | None = None
 
-    def __call__(self, graph: StateGraph) -> Floats:
-        size = len(graph)
-        columns, g, known = self._known.get(graph) or (GraphColumns(graph), np.empty((0, len(self.utilities))), 0)
-        if known < size:
-            g = _with_room(g, known, size)
-            g[known:size] = self._rank(*columns.tail(self.concepts, known))
-            self._known[graph] = (columns, g, size)
-        return g[:size]
+    def mean(self, graph: StateGraph, states: Sequence[int] | Ints) -> Floats:
+        """g is linear in the weights: the mean of the members is one utility with their mean weights."""
+        if self._mean is None:
+            self._mean = _MeanRanking(self)
+        return self._mean(graph, states)[np.asarray(states, dtype=np.int64), 0]
 
-    def some(self, graph: StateGraph, numbers: Sequence[int]) -> Floats:
-        """The same where only these states have to be looked at: NaN for those that nobody asked for so far."""
-        size = len(graph)
-        columns, g = self._some.get(graph) or (GraphColumns(graph), np.empty((0, len(self.utilities))))
-        if len(g) < size:
-            known = len(g)
-            g = _with_room(g, known, size)
-            g[known:] = np.nan
-        fresh = [n for n in dict.fromkeys(numbers) if g[n, 0] != g[n, 0]]
-        if fresh:
-            g[fresh] = self._rank(*columns.some(self.concepts, fresh))
-        self._some[graph] = (columns, g)
-        return g[:size]
+    def _rank(self, graph: StateGraph, states: Ints) -> Floats:
+        return self.rank_with(graph, states, self._weights)
 
-    def _rank(self, values: Floats, missing: NDArray[np.bool_]) -> Floats:
+    def rank_with(self, graph: StateGraph, states: Ints, weights: Floats) -> Floats:
+        """The same concepts with other weights [terms, columns]."""
+        found = np.zeros((len(states), weights.shape[1]))
+        if not len(self._terms):
+            return found
+        programs = self._programs.setdefault(graph.domain, Programs(graph.domain))
+        values, missing = values_at(graph, programs(self.concepts), states)
         if np.isnan(values).any() and np.isnan(values[~missing]).any():
             raise LearningError("a concept is NaN in a state where it is not marked as missing")
-        found = np.zeros((len(values), len(self.utilities)))
-        if len(self._terms):
-            _utilities(values, missing, self._terms, self._start, self._knots, self._weights, found)
+        _utilities(values, missing, self._terms, self._start, self._knots, weights, found)
         return found
 
+    def mean_weights(self) -> Floats:
+        """[terms, 1]"""
+        return np.ascontiguousarray(self._weights.mean(axis=1, keepdims=True))
 
-def _with_room(g: Floats, known: int, size: int) -> Floats:
+
+class _MeanRanking(Ranking):
+    """The mean member of a ranking by utilities."""
+
+    def __init__(self, of: UtilityRanking) -> None:
+        super().__init__()
+        self._of, self._weights = of, of.mean_weights()
+
+    def _rank(self, graph: StateGraph, states: Ints) -> Floats:
+        return self._of.rank_with(graph, states, self._weights)
+
+
+def _with_room(g: Floats, size: int) -> Floats:
     """Grown by doubling, so that all in all little is copied."""
-    if len(g) >= size:
-        return g
-    room = np.empty((max(size, 2 * len(g)), g.shape[1]))
-    room[:known] = g[:known]
+    room = np.full((max(size, 2 * len(g)), g.shape[1]), np.nan)
+    room[: len(g)] = g
     return room
 
 

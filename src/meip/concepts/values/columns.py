@@ -14,7 +14,7 @@ from meip.concepts.values.program import Program
 from meip.model.domain import Domain
 from meip.model.graph import StateGraph
 
-__all__ = ["GraphColumns", "Programs"]
+__all__ = ["GraphColumns", "Programs", "values_at"]
 
 Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -73,16 +73,6 @@ class GraphColumns:
         values, missing = self._denotation(known, program.needs_initial).matrix(program)
         return (values[1:], missing[1:]) if program.needs_initial else (values, missing)
 
-    def some(self, concepts: Sequence[Concept], numbers: Sequence[int]) -> tuple[Values, Mask]:
-        """The same for these states of the graph only, without keeping them."""
-        program = self._programs(concepts)
-        extra = 1 if program.needs_initial else 0
-        chosen = [int(self.graph.initial[0])] * extra + list(numbers)
-        initial = np.zeros(len(chosen), np.int64) if extra else None
-        found = Denotation(self.graph.domain, self.graph.facts(chosen), initial)
-        values, missing = found.matrix(program)
-        return values[extra:], missing[extra:]
-
     def _extend(self, known: int, concepts: Sequence[Concept]) -> None:
         values, missing = self.tail(concepts, known)
         size = known + len(values)
@@ -105,6 +95,15 @@ class GraphColumns:
             found = Denotation(self.graph.domain, self.graph.facts(numbers), initial)
             self._denotation_of = key, found
         return self._denotation_of[1]
+
+
+def values_at(graph: StateGraph, program: Program, states: Sequence[int] | NDArray[np.int64]) -> tuple[Values, Mask]:
+    """The values of a program's concepts in these states of a graph, and what is missing [len(states), K]."""
+    extra = 1 if program.needs_initial else 0
+    chosen = [int(graph.initial[0])] * extra + [int(n) for n in states]
+    initial = np.zeros(len(chosen), np.int64) if extra else None
+    values, missing = Denotation(graph.domain, graph.facts(chosen), initial).matrix(program)
+    return values[extra:], missing[extra:]
 
 
 class Programs:

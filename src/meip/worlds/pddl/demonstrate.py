@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from meip.base.errors import BudgetError, DemonstrationError, DocumentError, MeipError
 from meip.model.demonstrations import Demonstration, record
+from meip.search.best_first import best_first
+from meip.search.query import Query
+from meip.utility.ranking import ScoreRanking
 from meip.worlds.pddl.conditions import unmet
+from meip.worlds.pddl.engine import Engine
+from meip.worlds.pddl.graph import PackedGraph
+from meip.worlds.pddl.heuristics import RelaxedDistance, goal_count, score_of
 from meip.worlds.pddl.plans import Step, read_plan, step_text
 from meip.worlds.pddl.reader import parse_problem, read_text
 from meip.worlds.pddl.syntax import And
@@ -90,34 +95,29 @@ def solve(world: PddlWorld, seconds: float = 30.0) -> tuple[list[Step], str]:
     steps = _external(world, seconds)
     if steps is not None:
         return steps
-    from meip.worlds.pddl.engine import Engine
-    from meip.worlds.pddl.heuristics import RelaxedDistance, goal_count
-    from meip.worlds.pddl.planners import astar, gbfs
-
-    engine = world.engine
-    attempts: list[tuple[str, Any]] = []
-    if isinstance(engine, Engine):
-        least, summed = RelaxedDistance(engine, "max"), RelaxedDistance(engine, "add")
-        attempts += [
-            ("A* with h_max", lambda: astar(engine, least, max_expansions=20_000, seconds=seconds / 4)),
-            ("weighted A* with h_add", lambda: astar(engine, summed, 2.0, max_expansions=50_000, seconds=seconds / 4)),
-            ("best-first search with h_add", lambda: gbfs(engine, lambda s: -summed(s), 10**6, seconds / 4, ties=0)),
-        ]
-    attempts.append(
-        (
-            "best-first search with goal counts",
-            lambda: gbfs(engine, lambda s: goal_count(engine, s), 10**6, seconds / 4, 0),
-        )
-    )
     reasons = []
-    for name, attempt in attempts:
-        result = attempt()
-        if result.solved:
-            return list(result.steps), name
-        reasons.append(f"{name}: {result.reason} after {result.expansions:,} expansions")
+    graph = PackedGraph(world)
+    start = [int(graph.initial[0])]
+    for name, ranking, path, expansions in _attempts(graph):
+        query = Query(iterations=expansions, seconds=seconds / 4)
+        found = best_first(graph, ranking, start, query, path=path, ties=0)
+        if found.stopped_by == "goal":
+            return [tuple(graph.action(a)[1:-1].split()) for a in found.actions], name
+        reasons.append(f"{name}: {found.stopped_by} after {found.expansions:,} expansions")
     raise BudgetError(
         f"no plan for problem {world.problem.name!r} within {seconds:g} s ({'; '.join(reasons)}); allow more time"
     )
+
+
+def _attempts(graph: PackedGraph) -> Iterator[tuple[str, ScoreRanking, float, int]]:
+    """Ways to search, the best plans first: a name, what to go by, the cost of a step, and how much to expand."""
+    engine = graph.engine
+    if isinstance(engine, Engine):
+        least, summed = RelaxedDistance(engine, "max"), RelaxedDistance(engine, "add")
+        yield "A* with h_max", score_of(lambda rows: -least(rows)), 1.0, 20_000
+        yield "weighted A* with h_add", score_of(lambda rows: -2.0 * summed(rows)), 1.0, 50_000
+        yield "best-first search with h_add", score_of(lambda rows: -summed(rows)), 0.0, 10**6
+    yield "best-first search with goal counts", score_of(lambda rows: goal_count(engine, rows)), 0.0, 10**6
 
 
 def _external(world: PddlWorld, seconds: float) -> tuple[list[Step], str] | None:

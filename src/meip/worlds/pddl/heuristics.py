@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from meip.base.kernels import kernel
+from meip.utility.ranking import ScoreRanking
 from meip.worlds.pddl.engine import BaseEngine, Engine
 
-__all__ = ["RelaxedDistance", "blind", "goal_count", "relaxed_distances"]
+if TYPE_CHECKING:
+    from meip.worlds.pddl.graph import PackedGraph
+
+__all__ = ["RelaxedDistance", "blind", "goal_count", "relaxed_distances", "score_of"]
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 Reals = NDArray[np.float64]
+
+
+def score_of(score: Callable[[Words], Reals]) -> ScoreRanking:
+    """A score of packed states as a ranking of the states of a `PackedGraph`."""
+    return ScoreRanking(lambda graph, states: score(cast("PackedGraph", graph).rows(states)))
 
 
 def blind(states: Words) -> Reals:

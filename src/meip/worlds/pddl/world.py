@@ -26,6 +26,7 @@ from meip.worlds.pddl.writer import domain_text, problem_text
 
 if TYPE_CHECKING:
     from meip.worlds.pddl.engine import BaseEngine
+    from meip.worlds.pddl.graph import PackedGraph
 
 __all__ = ["PddlWorld", "find_domain", "goal_atoms", "load_domain", "read_problem", "shipped_domains"]
 
@@ -125,6 +126,12 @@ class PddlWorld(World):
         from meip.worlds.pddl.engine import compile_problem
 
         return compile_problem(self.file, self.problem)
+
+    def state_graph(self) -> PackedGraph:
+        """The graph of the problem on packed states."""
+        from meip.worlds.pddl.graph import PackedGraph
+
+        return PackedGraph(self)
 
     @property
     def domain(self) -> Domain:
@@ -289,14 +296,6 @@ class PddlWorld(World):
         tables = [html_state(self, state, last) for state, last in zip(states, before, strict=True)]
         captions = ["start", *actions]
         return [Picture(c, html=f'<div class="scroll">{t}</div>') for c, t in zip(captions, tables, strict=True)]
-
-    def guided_plan(
-        self, score: Any, method: str, horizon: int, expansions: int, seconds: float | None
-    ) -> tuple[list[bytes], list[str], str]:
-        """Plan greedily or best-first on packed states; see `meip.worlds.pddl.guided`."""
-        from meip.worlds.pddl.guided import guided_plan
-
-        return guided_plan(self, score, method, horizon, expansions, seconds)
 
     def describe(self, state: bytes) -> str:
         texts = self.engine.fact_texts(self.pack([state])[0])

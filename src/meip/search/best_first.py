@@ -1,0 +1,152 @@
+"""Best-first search over single states, each action with its likeliest outcome. With a cost of the path it is A*."""
+
+from __future__ import annotations
+
+import dataclasses
+import heapq
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.model.graph import StateGraph
+from meip.search import greedy
+from meip.search.greedy import PlateauPenalty, by_falling
+from meip.search.query import Clock, Found, Query
+from meip.utility.ranking import Ranking
+
+__all__ = ["EXPANSIONS", "best_first", "search"]
+
+Floats = NDArray[np.float64]
+EXPANSIONS = 2000
+TIES = 2  # successors of one state with equal utility that are kept; more only widen plateaus
+TIE = 1e-9
+EXPANDED = 1.0  # how fast values that were expanded lose
+ROUND = 9
+
+
+class _Came(NamedTuple):
+    """How a state was reached."""
+
+    parent: int
+    action: int
+    depth: int  # in steps
+
+
+def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query) -> Found:
+    """Greedy best-first search; with the last half of the expansions a greedy walk, where it has not got there.
+
+    Best-first search goes back whenever a step down is needed; a walk takes it.
+    """
+    most = query.iterations or EXPANSIONS
+    found = best_first(graph, ranking, history, query.changed(iterations=max(1, most - most // 2)))
+    left = None if query.seconds is None else query.seconds - found.seconds
+    if found.stopped_by in ("goal", "seconds") or most == 1 or (left is not None and left <= 0):
+        return found
+    rest = query.changed(iterations=most - found.expansions, seconds=left)
+    walk = greedy.search(graph, ranking, history, rest) if graph.has_goal and most > found.expansions else found
+    better = walk if walk.stopped_by == "goal" else found
+    expansions = found.expansions + (walk.expansions if walk is not found else 0)
+    return dataclasses.replace(
+        better, expansions=expansions, seconds=found.seconds + (walk.seconds if walk is not found else 0), method="gbfs"
+    )
+
+
+def best_first(
+    graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query, *, path: float = 0.0, ties: int = TIES
+) -> Found:
+    """Expand the state with the best value, less `path` times the steps to it, until the goal or a limit.
+
+    `path=0`: each state is opened once, of a parent's successors with equal value at most `ties` (0: all), and values
+    that were expanded before lose, so that a plateau does not hold the search up. `path=1` with values of minus the
+    steps that are left is A*: a state is opened again where a shorter way is found, and where the estimate is never
+    too high the plan is a shortest one. States of value -inf are dead ends. Without a goal: the best state seen.
+    """
+    return _Search(graph, ranking, history, query, path, ties).run()
+
+
+class _Search:
+    """What is open, how states were reached, and the limits."""
+
+    def __init__(
+        self, graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query, path: float, ties: int
+    ) -> None:
+        self.graph, self.ranking, self.history, self.path, self.ties = graph, ranking, history, path, ties
+        self.longest = query.length(graph, history) - len(history)
+        self.clock = Clock(query, graph, EXPANSIONS)
+        self.rng = np.random.default_rng([query.seed, 3])
+        self.penalty = PlateauPenalty(EXPANDED)
+        start = history[-1]
+        self.came = {start: _Came(-1, -1, 0)}
+        self.value = {start: round(float(ranking.mean(graph, [start])[0]), ROUND)}
+        self.heap = [(-self.value[start], 0.0, 0, start)]  # priority, tie-break, depth, state
+        self.best = start
+
+    def run(self) -> Found:
+        if self.graph.goal(self.history[-1]):
+            return self.found(self.history[-1], "goal")
+        while self.heap:
+            reason = self.clock.reason()
+            if reason:
+                return self.found(self.best, reason)
+            _, _, depth, state = heapq.heappop(self.heap)
+            if depth > self.came[state].depth:
+                continue  # reached by a shorter way since
+            if self.path and self.graph.goal(state):
+                return self.found(state, "goal")
+            if self.value[state] > self.value[self.best]:
+                self.best = state
+            goal = self.expand(state, depth)
+            if goal is not None:
+                return self.found(goal, "goal")
+        return self.found(self.best, "dead end" if self.graph.has_goal else "finished")
+
+    def expand(self, state: int, depth: int) -> int | None:
+        """Open the successors of a state; a goal among them, where the path does not count."""
+        self.penalty.met(self.value[state])
+        self.clock.expansions += 1
+        if depth >= self.longest:
+            return None
+        fresh: dict[int, int] = {}
+        for action, successor in self.graph.moves(state):
+            known = self.came.get(successor)
+            if known is None or (self.path and depth + 1 < known.depth):
+                fresh.setdefault(successor, action)
+        if not fresh:
+            return None
+        states = list(fresh)
+        values = np.round(self.ranking.mean(self.graph, states), ROUND)
+        for successor, action in fresh.items():
+            self.came[successor] = _Came(state, action, depth + 1)
+        self.value.update(zip(states, values.tolist(), strict=True))
+        if not self.path and self.graph.has_goal:
+            done = np.flatnonzero(self.graph.reached(states))
+            if len(done):
+                return states[int(self.rng.choice(done))]
+        worth = values if self.path else self.penalty.reduced(values)
+        for k in self.kept(worth):
+            priority = self.path * (depth + 1) - float(worth[k])
+            heapq.heappush(self.heap, (priority, float(self.rng.random()), depth + 1, states[k]))
+        return None
+
+    def kept(self, values: Floats) -> list[int]:
+        """Positions by falling value, with at most `ties` of each; no dead ends."""
+        found: list[int] = []
+        same, before = 0, np.nan
+        for k in by_falling(values, self.rng):
+            same = same + 1 if before == values[k] or before - values[k] <= TIE else 1
+            before = values[k]
+            if np.isfinite(before) and (self.path or self.ties == 0 or same <= self.ties):
+                found.append(k)
+        return found
+
+    def found(self, state: int, reason: str) -> Found:
+        states, actions = [state], list[int]()
+        while self.came[states[-1]].parent >= 0:
+            parent, action, _ = self.came[states[-1]]
+            states.append(parent)
+            actions.append(action)
+        plan = (*self.history[:-1], *reversed(states))
+        clock, name = self.clock, "astar" if self.path else "gbfs"
+        return Found(plan, tuple(reversed(actions)), self.value[state], reason, clock.expansions, clock.seconds, name)

@@ -1,0 +1,234 @@
+"""The paper's evaluation as one function: take what was learned, plan in changed worlds, act, measure.
+
+The four steps of the protocol: (1) agents that learned from demonstrations are (2) taken to worlds that differ from the
+one they were shown, where (3) they act a number of times with different seeds, and (4) their behaviour is measured.
+An agent acts as it does for users: a task searches as `Task.plan` does. Where chance plays a part, each behaviour is
+followed exactly: every outcome with its probability, and the agent asked again after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.base.errors import BudgetError, LearningError
+from meip.base.parallel import parallel_map, task_rng
+from meip.base.results import Row, mean_row, share_row
+from meip.concepts.language import Concept
+from meip.concepts.values.columns import Programs, values_at
+from meip.learning.options import Run
+from meip.model.graph import StateGraph, state_graph
+from meip.model.problems import problem_key
+from meip.search.query import Agent, Query
+from meip.tasks.explain import MAJORITY, reduced
+from meip.tasks.plan import check_domain, task_query
+from meip.tasks.task import Task, precedence
+from meip.utility.ordering import mean_tau
+
+__all__ = ["Behaviour", "Metric", "behaviours", "evaluate", "task_metrics"]
+
+SEARCHES = 20
+MOST = 10_000
+UNLIKELY = 1e-12
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """One way things may go: state and action numbers of a graph."""
+
+    probability: float
+    states: tuple[int, ...]
+    actions: tuple[int, ...]
+    search: str = ""
+    """What the agent searched with."""
+    expansions: int = 0
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number for each finished plan; None where it does not apply to the world. `proportion`: it is 0 or 1."""
+
+    name: str
+    measure: Callable[[StateGraph, Behaviour], float | None]
+    proportion: bool = False
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """An agent that has learned which actions of a world to consider."""
+
+    def prepared(self, world: Any) -> Any: ...
+
+
+def evaluate(
+    agents: Agent | Mapping[str, Agent],
+    worlds: Mapping[str, Any],
+    metrics: Sequence[Metric] | None = None,
+    *,
+    searches: int = SEARCHES,
+    run: Run | None = None,
+    conditions: Mapping[str, Any] | None = None,
+    **query: Any,
+) -> list[Row]:
+    """Tidy rows, one for each agent, world and metric: the mean over searches with its interval, and the conditions.
+
+    `query` are fields of the `Query` by name: method, chance, horizon, iterations, seconds, seed, ... The graph of a
+    world is made once for all agents. By default the metrics are those of the first task among the agents.
+    """
+    if searches < 1:
+        raise LearningError(f"searches must be at least 1, got {searches}")
+    named: dict[str, Agent] = dict(agents) if isinstance(agents, Mapping) else {"meip": agents}
+    chosen = tuple(metrics) if metrics is not None else _own_metrics(named)
+    asked, run = Query(**query) if not query else Query().changed(**query), run or Run()
+    items = [_Item(named, label, world, chosen, searches, asked) for label, world in worlds.items()]
+
+    def told(done: int, total: int) -> None:
+        run.tell(stage="worlds", done=done, of=total)
+
+    found = parallel_map(_measured, items, jobs=run.jobs, backend=run.backend, progress=told)
+    given = {"experiment": "evaluation", "seed": asked.seed, **(conditions or {})}
+    return [{**given, **row} for rows in found for row in rows]
+
+
+def _own_metrics(agents: Mapping[str, Agent]) -> tuple[Metric, ...]:
+    for agent in agents.values():
+        if isinstance(agent, Task):
+            return tuple(task_metrics(agent))
+    raise LearningError(
+        "evaluating agents that are no tasks needs metrics: those of a task (task_metrics), or your own"
+    )
+
+
+@dataclass(frozen=True)
+class _Item:
+    """One world, and everybody who acts in it."""
+
+    agents: Mapping[str, Agent]
+    label: str
+    world: Any
+    metrics: tuple[Metric, ...]
+    searches: int
+    query: Query
+
+
+def _measured(item: _Item, rng: np.random.Generator) -> list[Row]:
+    rows: list[Row] = []
+    graphs: dict[Any, StateGraph] = {}
+    for name, agent in item.agents.items():
+        world = agent.prepared(item.world) if isinstance(agent, Prepares) else item.world
+        key = problem_key(world)
+        graph = graphs[key] if key in graphs else graphs.setdefault(key, state_graph(world))
+        query = item.query
+        if isinstance(agent, Task):
+            check_domain(agent, graph)
+            query = query.changed(horizon=task_query(agent, graph, query).horizon)
+        values: dict[str, list[float]] = {metric.name: [] for metric in item.metrics}
+        used: dict[str, None] = {}
+        for k in range(item.searches):
+            seed = int(task_rng(query.seed, k).integers(2**31))
+            ways = behaviours(graph, agent, query.changed(seed=seed))
+            used |= dict.fromkeys(way.search for way in ways if way.search)
+            for metric in item.metrics:
+                found = _expected(metric, graph, ways)
+                if found is not None:
+                    values[metric.name].append(found)
+        given = {"method": name, "world": item.label, "search": ", ".join(used), "chance": query.chance}
+        rows += [_row(metric, values[metric.name], query.seed, given) for metric in item.metrics if values[metric.name]]
+    return rows
+
+
+def _row(metric: Metric, values: Sequence[float], seed: int, conditions: Row) -> Row:
+    if metric.proportion:
+        return share_row(sum(values), len(values), metric=metric.name, **conditions)
+    return mean_row(values, seed, metric=metric.name, **conditions)
+
+
+def _expected(metric: Metric, graph: StateGraph, ways: Sequence[Behaviour]) -> float | None:
+    found = [metric.measure(graph, way) for way in ways]
+    if any(value is None for value in found):
+        return None
+    return float(sum(way.probability * (value or 0.0) for way, value in zip(ways, found, strict=True)))
+
+
+def behaviours(graph: StateGraph, agent: Agent, query: Query | None = None, most: int = MOST) -> list[Behaviour]:
+    """Every way things may go when an agent acts, from every initial state, with its probability; they add up to one."""
+    query = query or Query()
+    todo: list[tuple[Behaviour, tuple[int, ...]]] = [  # with what is still planned
+        (Behaviour(float(p), (int(s),), ()), ()) for p, s in zip(graph.initial_probability, graph.initial, strict=True)
+    ]
+    found: list[Behaviour] = []
+    while todo:
+        way, planned = todo.pop()
+        if len(way.states) >= query.length(graph, way.states[:1]) or not graph.action_numbers(way.states[-1]):
+            found.append(way)
+            continue
+        search, expansions = way.search, way.expansions
+        if not planned:
+            plan = agent.act(graph, way.states, query.changed(seed=query.seed + 7919 * len(way.states)))
+            planned, search, expansions = plan.actions, plan.method or way.search, expansions + plan.expansions
+        if not planned:  # the agent prefers to stop
+            found.append(Behaviour(way.probability, way.states, way.actions, search, expansions))
+            continue
+        outcomes = graph.outcomes(planned[0])
+        rest = planned[1:] if len(outcomes) == 1 else ()
+        for p, state in outcomes:
+            if way.probability * p > UNLIKELY:
+                states, actions = (*way.states, state), (*way.actions, planned[0])
+                todo.append((Behaviour(way.probability * p, states, actions, search, expansions), rest))
+        if len(todo) + len(found) > most:
+            raise BudgetError(f"more than {most} ways things may go: chance plays too often to follow them all")
+    return found
+
+
+def task_metrics(task: Task) -> list[Metric]:
+    """How well behaviour agrees with a task: its goal, its tau, its wishes at the end, its order on the way."""
+    wishes = _wishes(task)
+    edges = [edge for edge in reduced(task.order) if edge.confidence >= MAJORITY]
+
+    def goal(graph: StateGraph, way: Behaviour) -> float | None:
+        reached = graph.goal(way.states[-1])
+        return None if reached is None else float(reached)
+
+    def tau(graph: StateGraph, way: Behaviour) -> float:
+        return mean_tau(task.ranking(graph, way.states)[list(way.states)])
+
+    def match(graph: StateGraph, way: Behaviour) -> float | None:
+        return float((_values(graph, wishes, way)[-1] > 0.5).mean()) if wishes else None
+
+    def order(graph: StateGraph, way: Behaviour) -> float | None:
+        if not edges:
+            return None
+        concepts = list(dict.fromkeys(c for edge in edges for c in (edge.first, edge.then)))
+        true = _values(graph, concepts, way) > 0.5
+        when = dict(zip(concepts, np.where(true.any(axis=0), true.argmax(axis=0), np.inf), strict=True))
+        return float(np.mean([when[edge.first] < when[edge.then] < np.inf for edge in edges]))
+
+    def length(graph: StateGraph, way: Behaviour) -> float:
+        return float(len(way.actions))
+
+    return [
+        Metric("goal", goal, proportion=True),
+        Metric("tau", tau),
+        Metric("match", match),
+        Metric("order", order),
+        Metric("length", length),
+    ]
+
+
+def _wishes(task: Task) -> list[Concept]:
+    """The boolean concepts that most members want to come true."""
+    votes: dict[Concept, int] = {}
+    for member in task.members:
+        for term in member.terms:
+            if term.kind == "boolean" and term.weights[0] > 0 and precedence(term.concept) is None:
+                votes[term.concept] = votes.get(term.concept, 0) + 1
+    return [concept for concept, count in votes.items() if count >= MAJORITY * len(task.members)]
+
+
+def _values(graph: StateGraph, concepts: Sequence[Concept], way: Behaviour) -> NDArray[np.float64]:
+    """The concepts along one way [states, concepts]."""
+    return values_at(graph, Programs(graph.domain)(concepts), way.states)[0]

@@ -1,0 +1,156 @@
+"""Planning with a task: a world in, a plan out, as a document with the confidence of each step."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.base.errors import LearningError, MeipError
+from meip.concepts.check import kind
+from meip.model.demonstrations import Demonstration, Plan, replay
+from meip.model.graph import StateGraph, state_graph
+from meip.model.problems import problem_document
+from meip.model.world import encode
+from meip.search.find import find
+from meip.search.query import Found, Query
+from meip.tasks.task import PlanStep, Task, TaskPlan
+from meip.utility.ordering import mean_tau
+
+__all__ = ["act", "check_domain", "document", "plan_task", "score_task", "start_of", "task_query"]
+
+SAME = 1e-9
+Floats = NDArray[np.float64]
+
+
+def plan_task(
+    task: Task, world: Any, query: Query | None = None, *, start: int | None = None, **changes: Any
+) -> TaskPlan:
+    """Search for the plan that the task ranks best; `changes` are fields of the query by name.
+
+    `start` is the index of an initial state; by default it is drawn with the seed, as the world's chances have it.
+    """
+    asked = (query or Query()).changed(**changes)
+    graph = state_graph(task.prepared(world))
+    check_domain(task, graph)
+    first = start_of(graph, asked.seed, start)
+    settled = task_query(task, graph, asked)
+    found = act(task, graph, [int(graph.initial[first])], settled)
+    return document(task, graph, found, settled, first)
+
+
+def start_of(graph: StateGraph, seed: int, start: int | None = None) -> int:
+    """The index of an initial state: the one asked for, or one drawn with the seed."""
+    count = len(graph.initial)
+    if start is None:
+        return int(np.random.default_rng([seed, 5]).choice(count, p=graph.initial_probability)) if count > 1 else 0
+    if not 0 <= start < count:
+        raise LearningError(f"start={start}: this world has {count} initial states, counted from 0")
+    return start
+
+
+def act(task: Task, graph: StateGraph, history: Sequence[int], query: Query) -> Found:
+    """What the task would do after a history. How it was learned decides how "auto" searches: see `task_query`."""
+    query = task_query(task, graph, query)
+    if query.method != "greedy, gbfs":
+        return find(graph, task.ranking, history, query)
+    found = find(graph, task.ranking, history, query.changed(method="greedy"))
+    if found.stopped_by == "goal" or not graph.has_goal:
+        return found
+    left = None if query.seconds is None else max(query.seconds - found.seconds, 0.0)
+    other = find(graph, task.ranking, history, query.changed(method="gbfs", seconds=left))
+    return dataclasses.replace(other, seconds=found.seconds + other.seconds)
+
+
+def task_query(task: Task, graph: StateGraph, query: Query) -> Query:
+    """The query with what the task decides where nothing was asked for: the search, the length, the tau to reach.
+
+    A task that was learned from single steps walks greedily, and searches best-first where that does not reach the
+    world's goal; one learned from what steps add to their histories looks for the likeliest steps; else the search is
+    exact where all plans can be looked at, else by beam, or by tree search where chance plays a part.
+    """
+    method = AUTOMATIC.get(task.provenance.regime, "auto") if query.method == "auto" else query.method
+    horizon = query.horizon
+    if horizon is None:  # to the end of the episode, or as long as the longest demonstration
+        horizon = min(graph.horizon, task.provenance.longest) if task.provenance.stopped else graph.horizon
+    threshold = task.tau_demo if query.threshold == Query.threshold else query.threshold
+    return query.changed(method=method, horizon=horizon, threshold=threshold)
+
+
+AUTOMATIC = {"stepwise": "greedy, gbfs", "committee": "likeliest"}
+
+
+def score_task(task: Task, world: Any, demonstration: Demonstration | Plan) -> float:
+    """The members' mean Kendall tau of a demonstration."""
+    graph = state_graph(task.prepared(world))
+    check_domain(task, graph)
+    plan = demonstration if isinstance(demonstration, Plan) else replay(world, demonstration)
+    states = [graph.intern(s) for s in plan.states]
+    return mean_tau(task.ranking(graph, states)[states])
+
+
+def check_domain(task: Task, graph: StateGraph) -> None:
+    """Every concept must fit the world's domain: it may have more fluents than the task's, but not fewer."""
+    for concept in task.concepts:
+        try:
+            kind(concept, graph.domain)
+        except MeipError as error:
+            raise LearningError(
+                f"this task (domain {task.domain.name!r}) does not fit a world of domain {graph.domain.name!r}: {error}"
+            ) from None
+
+
+def document(task: Task, graph: StateGraph, found: Found, query: Query, start: int) -> TaskPlan:
+    """What was found, as a plan to show and keep: what is done, where it leads, and how sure the members are."""
+    states = found.states
+    chosen = task.ranking(graph, states)[list(states)]  # [h, members]
+    steps = [
+        PlanStep(
+            encode(graph.action(action)),
+            graph.describe(state),
+            float(chosen[t].mean()),
+            _agreement(chosen, t),
+            *_chance(graph, states[t - 1], action, state),
+        )
+        for t, (action, state) in enumerate(zip(found.actions, states[1:], strict=True), start=1)
+    ]
+    return TaskPlan(
+        graph.describe(states[0]),
+        tuple(steps),
+        mean_tau(chosen),
+        float(found.value),
+        graph.goal(states[-1]),
+        found.method,
+        query.chance,
+        query.length(graph, states[:1]),
+        found.stopped_by,
+        query.seed,
+        _problem(graph.world),
+        start,
+    )
+
+
+def _agreement(chosen: Floats, t: int) -> float:
+    difference = chosen[t] - chosen[:t]
+    signs = np.where(np.abs(difference) <= SAME, 0.0, np.sign(difference))
+    return float((signs.sum(axis=0) > 0).mean())
+
+
+def _chance(graph: StateGraph, before: int, action: int, after: int) -> tuple[float, int | None]:
+    """The probability of an outcome, and its index as the world lists them; (1, None) where nothing else can happen."""
+    if len(graph.outcomes(action)) == 1:
+        return 1.0, None
+    listed = graph.outcomes_of(before, graph.action(action))
+    same = [(i, p) for i, (p, s) in enumerate(listed) if s == after]
+    return sum(p for _, p in same), same[0][0]
+
+
+def _problem(world: Any) -> dict[str, Any] | None:
+    """The problem document, where the world can be written to one."""
+    try:
+        return problem_document(world)
+    except MeipError:
+        return None

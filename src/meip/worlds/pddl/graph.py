@@ -1,0 +1,206 @@
+"""PackedGraph: the graph of a PDDL problem on packed states, in which many states are expanded at once (the hook Fast).
+
+The same states, actions and numbers as `StateGraph` would give, without a Python object for each of them: a state is a
+row of words in a hash table, an action its number in the engine until somebody wants to read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meip.model.domain import FactBlock
+from meip.model.graph import UNEXPANDED, StateGraph
+from meip.worlds.pddl import kernels
+from meip.worlds.pddl.plans import step_text
+
+if TYPE_CHECKING:
+    from meip.worlds.pddl.world import PddlWorld
+
+__all__ = ["PackedGraph", "StateTable"]
+
+Words = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+
+
+class PackedGraph(StateGraph):
+    """A `StateGraph` on the rows of a problem's engine."""
+
+    world: PddlWorld
+
+    def __init__(self, world: PddlWorld) -> None:
+        self.engine = world.engine
+        self.table = StateTable(self.engine.width)
+        super().__init__(world)
+        self.states = cast("list[Any]", _Rows(self))
+        self.actions = cast("list[Any]", _Actions(self))
+
+    def _prepare(self) -> None:
+        self._action_id = self._growing(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def rows(self, numbers: Sequence[int] | Ints) -> Words:
+        """[K, width] packed states."""
+        return self.table.states[np.asarray(numbers, dtype=np.int64)]
+
+    def intern(self, state: bytes) -> int:
+        return int(self._interned(self.world.pack([state]))[0])
+
+    def _interned(self, rows: Words) -> Ints:
+        known = len(self.table)
+        ids, _ = self.table.add(rows)
+        fresh = len(self.table) - known
+        if fresh:
+            self._first_action.extend(np.zeros(fresh, np.int64))
+            self._action_count.extend(np.full(fresh, UNEXPANDED))
+            self._arrays = self._blocks = None
+            self.complete = False
+        return ids
+
+    def expand(self, number: int) -> None:
+        if not self.expanded(number):
+            self._expand(np.array([number], np.int64))
+
+    def expand_many(self, numbers: Sequence[int] | Ints) -> None:
+        chosen = np.unique(np.asarray(numbers, dtype=np.int64))
+        chosen = chosen[self._action_count.data[chosen] == UNEXPANDED]
+        if len(chosen):
+            self._expand(chosen)
+
+    def _expand(self, numbers: Ints) -> None:
+        """Ask the engine for all of these states at once; a goal ends the episode."""
+        rows = self.table.states[numbers]
+        done = self.engine.reached(rows)
+        self._action_count.data[numbers[done]] = 0
+        numbers, rows = numbers[~done], rows[~done]
+        self._arrays = None
+        if not len(numbers):
+            return
+        after = self.engine.successors(rows)
+        states, odds = self._interned(after.states), after.probabilities
+        parents, actions = after.parents, after.actions
+        if len(actions) and float(odds.min()) < 1.0:
+            parents, actions, states, odds = _merged(parents, actions, states, odds)
+        begins = np.ones(len(actions), np.bool_)  # of each action's outcomes
+        begins[1:] = (np.diff(actions) != 0) | (np.diff(parents) != 0)
+        starts = np.flatnonzero(begins)
+        counts = np.bincount(parents[starts], minlength=len(numbers))
+        self._first_action.data[numbers] = len(self._action_id) + np.cumsum(counts) - counts
+        self._action_count.data[numbers] = counts
+        self._action_id.extend(actions[starts])
+        self._first_outcome.extend(len(self._outcome_state) + starts)
+        self._outcome_count.extend(np.diff(starts, append=len(actions)))
+        self._outcome_state.extend(states)
+        self._outcome_probability.extend(odds)
+
+    def action(self, number: int) -> str:
+        return step_text(self.engine.step(int(self._action_id.data[number])))
+
+    def facts(self, numbers: Sequence[int] | Ints | None = None) -> list[FactBlock]:
+        if numbers is None:
+            if self._blocks is None:
+                self._blocks = [self.world.fact_block(self.table.states)]
+            return self._blocks
+        return [self.world.fact_block(self.rows(numbers))] if len(numbers) else []
+
+    def reached(self, numbers: Sequence[int] | Ints) -> NDArray[np.bool_]:
+        return self.engine.reached(self.rows(numbers)) if len(numbers) else np.zeros(0, np.bool_)
+
+
+def _merged(parents: Ints, actions: Ints, states: Ints, odds: NDArray[np.float64]) -> tuple[Ints, Ints, Ints, Any]:
+    """Outcomes of one action that lead to the same state as one, where it first came."""
+    first: dict[tuple[int, int, int], int] = {}
+    total = np.zeros(len(odds))
+    for k, key in enumerate(zip(parents.tolist(), actions.tolist(), states.tolist(), strict=True)):
+        total[first.setdefault(key, k)] += odds[k]
+    kept = np.array(sorted(first.values()), np.int64)
+    return parents[kept], actions[kept], states[kept], total[kept]
+
+
+class _Rows(Sequence[bytes]):
+    """The states of a packed graph as the world knows them, made when they are asked for."""
+
+    def __init__(self, graph: PackedGraph) -> None:
+        self._table = graph.table
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    @overload
+    def __getitem__(self, place: int) -> bytes: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[bytes]: ...
+    def __getitem__(self, place: int | slice) -> bytes | list[bytes]:
+        found = self._table.states[place]
+        return [row.tobytes() for row in found] if isinstance(place, slice) else found.tobytes()
+
+
+class _Actions(Sequence[str]):
+    """The actions of a packed graph as texts, made when they are asked for."""
+
+    def __init__(self, graph: PackedGraph) -> None:
+        self._engine, self._ids = graph.engine, graph._action_id
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [step_text(self._engine.step(int(i))) for i in self._ids.view()[place]]
+        return step_text(self._engine.step(int(self._ids.view()[place])))
+
+
+class StateTable:
+    """Ids 0, 1, .. for rows of packed states, in the order in which they were first seen."""
+
+    def __init__(self, width: int, capacity: int = 1024) -> None:
+        self._rows = np.empty((max(capacity, 16), width), dtype=np.uint64)
+        self._slots = np.full(4096, -1, dtype=np.int64)
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def states(self) -> Words:
+        """[n, width] the rows by id."""
+        return self._rows[: self._count]
+
+    def add(self, states: Words) -> tuple[Ints, NDArray[np.bool_]]:
+        """Ids [K] of these states, and which of them are new (the first of equal rows only)."""
+        rows = self._as_rows(states)
+        self._reserve(self._count + len(rows))
+        ids, fresh = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.bool_)
+        self._count = int(kernels.insert(rows, self._rows, self._count, self._slots, ids, fresh, True))
+        return ids, fresh
+
+    def lookup(self, states: Words) -> Ints:
+        """Ids [K] of these states; -1 where they are not in the table."""
+        rows = self._as_rows(states)
+        ids, fresh = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.bool_)
+        kernels.insert(rows, self._rows, self._count, self._slots, ids, fresh, False)
+        return ids
+
+    def _as_rows(self, states: Words) -> Words:
+        return np.ascontiguousarray(np.atleast_2d(states), dtype=np.uint64)
+
+    def _reserve(self, count: int) -> None:
+        if count > len(self._rows):
+            larger = np.empty((max(count, 2 * len(self._rows)), self._rows.shape[1]), dtype=np.uint64)
+            larger[: self._count] = self._rows[: self._count]
+            self._rows = larger
+        if 2 * count > len(self._slots):
+            size = len(self._slots)
+            while size < 4 * count:
+                size *= 2
+            self._slots = np.full(size, -1, dtype=np.int64)
+            kernels.rehash(self._rows, self._count, self._slots)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.base.errors import LearningError
-from meip.base.intervals import bootstrap, wilson
 from meip.base.parallel import task_rng
+from meip.base.results import bootstrap, wilson
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import GraphColumns
 from meip.model.graph import StateGraph, state_graph

@@ -20,8 +20,7 @@ from meip.worlds.pddl.objects import Instance
 from meip.worlds.pddl.plans import plan_text, step_text
 from meip.worlds.pddl.reader import parse_domain, parse_problem, read_text
 from meip.worlds.pddl.schemas import conjunction
-from meip.worlds.pddl.syntax import Atom, Condition, DomainFile, ProblemFile, Quantified, Value
-from meip.worlds.pddl.together import Names, side_by_side
+from meip.worlds.pddl.syntax import And, Atom, Condition, DomainFile, ProblemFile, Quantified, Value
 from meip.worlds.pddl.writer import domain_text, problem_text
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["PddlWorld", "find_domain", "goal_atoms", "load_domain", "read_problem", "shipped_domains"]
 
 Words = NDArray[np.uint64]
+Names = dict[str, str]
 SHOWN = 24
 
 
@@ -91,8 +91,7 @@ class PddlWorld(World):
     @cached_property
     def file(self) -> DomainFile:
         """The domain, as it was read."""
-        text, name = _source(self.domain_pddl, "domain_pddl")
-        return parse_domain(text, name)
+        return load_domain(self.domain_pddl)
 
     @cached_property
     def problem(self) -> ProblemFile:
@@ -148,7 +147,7 @@ class PddlWorld(World):
     def together(self, other: Any) -> tuple[PddlWorld, Callable[[str], str], Callable[[str], str]] | None:
         if not isinstance(other, PddlWorld) or other.file != self.file:
             return None
-        problem, first, second = side_by_side(self.file, self.problem, other.problem)
+        problem, first, second = _side_by_side(self.file, self.problem, other.problem)
         world = PddlWorld.of(self.file, problem, self.horizon)
         return world, partial(_renamed, first), partial(_renamed, second)
 
@@ -304,9 +303,28 @@ class PddlWorld(World):
         return " ".join(texts[:SHOWN]) + more
 
 
+def _side_by_side(domain: DomainFile, first: ProblemFile, second: ProblemFile) -> tuple[ProblemFile, Names, Names]:
+    """Objects, facts and goals of both as one problem, and what the objects of each are called; constants stay."""
+    names = {name: f"{name}-1" for name in first.objects}, {name: f"{name}-2" for name in second.objects}
+    objects: dict[str, tuple[str, ...]] = {}
+    atoms: dict[Atom, None] = {}
+    values: dict[Value, float] = {}
+    for problem, called in zip((first, second), names, strict=True):
+        objects.update({called[name]: types for name, types in problem.objects.items()})
+        atoms.update((Atom(a.name, _moved(a.args, called)), None) for a in problem.atoms)
+        values.update((Value(v.name, _moved(v.args, called)), x) for v, x in problem.values.items())
+    goal = And((substitute(first.goal, names[0]), substitute(second.goal, names[1])))
+    name = f"{first.name}-and-{second.name}"
+    return ProblemFile(name, domain.name, objects, tuple(atoms), values, goal), *names
+
+
+def _moved(args: Sequence[str], called: Names) -> tuple[str, ...]:
+    return tuple(called.get(a, a) for a in args)
+
+
 def _renamed(names: Names, action: str) -> str:
     name, *arguments = action.strip("()").split()
-    return step_text((name, *(names.get(a, a) for a in arguments)))
+    return step_text((name, *_moved(arguments, names)))
 
 
 def _merged(probabilities: NDArray[np.float64], states: Words) -> list[tuple[float, bytes]]:

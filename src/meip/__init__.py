@@ -63,14 +63,16 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
         "Picture",
         "World",
     ),
-    "meip.tasks.evaluation": (
+    "meip.search.query": (
+        "Found",
+        "Query",
+    ),
+    "meip.tasks.evaluate": (
         "Metric",
         "evaluate",
     ),
-    "meip.tasks.learning": (
-        "LearnOptions",
-        "learn",
-    ),
+    "meip.learning.options": ("LearnOptions", "Run"),
+    "meip.tasks.learn": ("learn",),
     "meip.tasks.task": (
         "Task",
         "TaskPlan",
@@ -105,6 +107,7 @@ if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
     from meip.concepts.parser import (
         parse_concept as parse_concept,
     )
+    from meip.learning.options import LearnOptions as LearnOptions, Run as Run
     from meip.learning.pursuit import (
         Pursuit as Pursuit,
     )
@@ -142,14 +145,12 @@ if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
         Picture as Picture,
         World as World,
     )
-    from meip.tasks.evaluation import (
+    from meip.search.query import Found as Found, Query as Query
+    from meip.tasks.evaluate import (
         Metric as Metric,
         evaluate as evaluate,
     )
-    from meip.tasks.learning import (
-        LearnOptions as LearnOptions,
-        learn as learn,
-    )
+    from meip.tasks.learn import learn as learn
     from meip.tasks.task import (
         Task as Task,
         TaskPlan as TaskPlan,

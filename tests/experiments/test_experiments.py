@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from meip.experiments import probability_shift, structural_change
-from meip.experiments.tables import mean_row, share_row
 from meip.report.figures import write_figures
 
 Rows = list[dict[str, Any]]
@@ -78,10 +77,3 @@ def test_figures_are_drawn_from_the_rows(shift: Rows, change: Rows, tmp_path: An
     written = write_figures([*shift, *change], tmp_path)
     assert sorted(p.name for p in written) == ["probability-shift.svg", "structural-change.svg"]
     assert all(p.read_text().startswith("<svg") for p in written)
-
-
-def test_intervals_contain_the_value_and_stay_in_range() -> None:
-    assert share_row(0, 10)["low"] == pytest.approx(0.0, abs=1e-12)
-    assert 0.2 < share_row(0, 10)["high"] < 0.35
-    row = mean_row([0.0, 1.0, 1.0, 0.0])
-    assert row["low"] <= row["value"] == 0.5 <= row["high"]

@@ -1,13 +1,10 @@
-"""Evaluation: intervals agree with oracles, behaviour under chance is exact, the protocol finds what it should."""
+"""Evaluation: behaviour under chance is exact, the protocol finds what it should."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from meip import BudgetError, Episode, LearningError, Task, learn, record
-from meip.base.intervals import bootstrap, wilson
 from meip.baselines.planner import maxent_planner
 from meip.experiments.rites import paper_demonstrations
 from meip.model.graph import StateGraph
@@ -28,27 +25,6 @@ def ritual() -> Task:
 def didactic() -> Task:
     world = Didactic(0.1)
     return learn([Episode(world, record(world, ["a1", "a1"], [0, None])) for _ in range(5)])
-
-
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_wilson_agrees_with_scipy(case: tuple[int, int]) -> None:
-    from scipy.stats import binomtest
-
-    expected = binomtest(*case).proportion_ci(method="wilson")
-    assert wilson(*case) == pytest.approx((expected.low, expected.high), abs=1e-9)
-
-
-def test_the_bootstrap_covers_the_mean_as_often_as_it_says() -> None:
-    rng = np.random.default_rng(0)
-    covered = 0
-    for k in range(300):
-        low, high = bootstrap(rng.normal(1.0, 2.0, 40), seed=k, resamples=500)
-        covered += low <= 1.0 <= high
-    assert 0.89 <= covered / 300 <= 0.98
-    assert bootstrap([1.0, 1.0, 1.0]) == (1.0, 1.0)
-    with pytest.raises(LearningError, match="at least one finite value"):
-        bootstrap([])
 
 
 def test_behaviour_follows_every_outcome_with_its_probability(didactic: Task) -> None:

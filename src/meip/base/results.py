@@ -1,19 +1,41 @@
-"""Results of experiments and benchmarks as tidy rows: one measured value per row, with the conditions beside it."""
+"""Results of experiments and benchmarks as tidy rows: one measured value per row, with the conditions beside it.
+
+A value comes with its interval: Wilson's for proportions, the bootstrap's for means.
+"""
 
 from __future__ import annotations
 
+import math
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from statistics import NormalDist
 from typing import Any, ClassVar
 
-from meip.base.documents import document
+import numpy as np
+from numpy.typing import ArrayLike
 
-__all__ = ["Results", "versions"]
+from meip.base.documents import document
+from meip.base.errors import LearningError
+
+__all__ = [
+    "Progress",
+    "Results",
+    "Row",
+    "bootstrap",
+    "mean_row",
+    "no_progress",
+    "share_row",
+    "versions",
+    "wilson",
+]
 
 Cell = str | int | float | bool | None
+Row = dict[str, Any]
+Progress = Callable[[str], None]
 LIBRARIES = ("meip", "numpy", "scipy", "numba")
+RESAMPLES = 2000
 
 
 def versions(more: Iterable[str] = ()) -> dict[str, str]:
@@ -44,3 +66,41 @@ class Results:
         """Rows of a run that happened here and now; numpy numbers become plain ones."""
         plain = tuple({k: v.item() if hasattr(v, "item") else v for k, v in row.items()} for row in rows)
         return cls(command, plain, versions(), seed)
+
+
+def no_progress(message: str) -> None:
+    """For those who do not want to be told."""
+
+
+def share_row(hits: float, n: int, **conditions: Any) -> Row:
+    """A proportion with its Wilson interval."""
+    low, high = wilson(hits, n)
+    return {**conditions, "value": hits / n, "low": low, "high": high, "n": n}
+
+
+def mean_row(values: Sequence[float], seed: int = 0, /, **conditions: Any) -> Row:
+    """A mean with its bootstrap interval."""
+    low, high = bootstrap(values, seed=seed)
+    return {**conditions, "value": float(np.mean(values)), "low": low, "high": high, "n": len(values)}
+
+
+def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval for a proportion; `successes` may be a sum of probabilities."""
+    if n < 1 or not 0 <= successes <= n + 1e-9:
+        raise LearningError(f"a proportion needs 0 <= successes <= n and n >= 1, got {successes} of {n}")
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    share = min(successes / n, 1.0)
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def bootstrap(values: ArrayLike, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES) -> tuple[float, float]:
+    """The percentile interval of the mean over resamples of the values; the same seed gives the same interval."""
+    given = np.asarray(values, dtype=np.float64)
+    if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all():
+        raise LearningError(f"a bootstrap needs at least one finite value, got an array of shape {given.shape}")
+    drawn = np.random.default_rng(seed).integers(given.size, size=(resamples, given.size))
+    means = given[drawn].mean(axis=1)
+    low, high = np.quantile(means, [0.5 - level / 2, 0.5 + level / 2])
+    return float(low), float(high)

@@ -83,7 +83,7 @@ def _shown_table(episodes: list[Any]) -> Any:
 
 def _learned(episodes: list[Any], seed: int) -> tuple[Any, float]:
     """The task, and the seconds it took; with a progress bar on a terminal."""
-    from meip.tasks.learning import learn
+    from meip.tasks.learn import learn
 
     begun = time.monotonic()
     with learning_progress(lines=False) as tell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from meip.cli.inputs import OwnWorld, Seed, read_episodes, read_world
 
 __all__ = ["evaluate"]
 
-BASELINES = ("maxent-irl",)
+BASELINES = ("maxent-irl", "clone", "goal-count", "random")
 
 
 @app.command()
@@ -21,16 +22,18 @@ def evaluate(
     task: Annotated[str, typer.Argument(metavar="TASK", help="A task that was learned.")],
     problems: Annotated[list[str], typer.Argument(metavar="PROBLEM...", help="Worlds to plan in.")],
     searches: Annotated[int, typer.Option(min=1, help="Searches in each world, with different seeds.")] = 20,
-    search: Annotated[str, typer.Option(help="How to search: mcts, exact, beam, greedy, auto.")] = "mcts",
+    search: Annotated[str, typer.Option(help="How to search, as in meip plan; default: as the task does.")] = "auto",
     chance: Annotated[str, typer.Option(help="expectation, posterior or probability.")] = "expectation",
-    iterations: Annotated[int, typer.Option(min=1, help="Of each tree search.")] = 3000,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Of each search, as in meip plan.")] = None,
+    seconds: Annotated[float | None, typer.Option("--time", min=0.0, help="Time limit of each search.")] = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="maxent-irl", help="Also evaluate a baseline on the same concepts; see --demos."),
+        typer.Option(metavar="NAME", help=f"Also evaluate a baseline: {', '.join(BASELINES)}; see --demos."),
     ] = None,
     demos: Annotated[
         list[str] | None, typer.Option("--demos", metavar="FILE", help="Demonstrations for the baseline to learn from.")
     ] = None,
+    jobs: Annotated[int, typer.Option(min=-1, help="Processes that share the worlds; -1: one per core.")] = 1,
     json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write tidy rows to a file.")] = None,
     seed: Seed = 0,
     world: OwnWorld = None,
@@ -49,46 +52,41 @@ def evaluate(
     """
     from meip.base import documents
     from meip.base.results import Results
-    from meip.tasks.evaluation import evaluate as measure, task_metrics
+    from meip.learning.options import Run
+    from meip.tasks.evaluate import evaluate as measure
     from meip.tasks.task import Task
 
     if against is not None and against not in BASELINES:
         raise MeipError(f"--against: unknown {against!r}; {did_you_mean(against, BASELINES)}")
-    if against is not None and not demos:
+    if against in ("maxent-irl", "clone") and not demos:
         raise MeipError("--against needs the demonstrations that the baseline is to learn from: --demos FILE")
     learned = Task.load(task)
-    worlds = {problem: read_world(problem, world, domain) for problem in problems}
-    say = _progress()
-    rows = measure(
-        learned,
-        worlds,
-        searches=searches,
-        method=search,  # type: ignore[arg-type]
-        chance=chance,  # type: ignore[arg-type]
-        iterations=iterations,
-        seed=seed,
-        progress=say,
-    )
+    agents: dict[str, Any] = {"meip": learned}
     if against is not None:
-        episodes = read_episodes(demos or (), world)
-        for statistic in ("visits", "final"):
-            planner = _baseline(learned, episodes, statistic)
-            rows += measure(
-                planner, worlds, task_metrics(learned), searches=searches, seed=seed, name=against,
-                statistic=statistic, progress=say,
-            )  # fmt: skip
+        agents |= _baselines(against, learned, demos or (), world)
+    worlds = {problem: read_world(problem, world, domain) for problem in problems}
+    asked = {"method": search, "chance": chance, "iterations": iterations, "seconds": seconds, "seed": seed}
+    rows = measure(agents, worlds, None, searches=searches, run=Run(jobs, progress=_progress()), **asked)  # type: ignore[arg-type]
     console().print(_table(rows))
     if json_file is not None:
         documents.write(Path(json_file), Results.of("evaluate", rows, seed))
 
 
-def _baseline(task: Any, episodes: list[Any], statistic: Any) -> Any:
-    """MaxEnt-IRL on the concepts of the task's first member, without those that are about order."""
-    from meip.baselines.planner import maxent_planner
+def _baselines(name: str, task: Any, demos: Sequence[str], own: str | None) -> dict[str, Any]:
+    """The agents that go by a name; MaxEnt-IRL has the concepts of the task's first member, but those about order."""
+    from meip.baselines.agents import CloneAgent, GoalAgent, MaxEntAgent, RandomAgent
     from meip.tasks.task import precedence
 
+    if name in ("goal-count", "random"):
+        return {name: GoalAgent() if name == "goal-count" else RandomAgent()}
+    episodes = read_episodes(demos, own)
+    if name == "clone":
+        return {name: CloneAgent(episodes)}
     terms = [term for term in task.members[0].terms if precedence(term.concept) is None]
-    return maxent_planner(terms, episodes, statistic)
+    return {
+        "maxent-irl (visits)": MaxEntAgent(terms, episodes, "visits"),
+        "maxent-irl (final)": MaxEntAgent(terms, episodes, "final"),
+    }
 
 
 def _progress() -> Any:
@@ -97,7 +95,9 @@ def _progress() -> Any:
 
     if not sys.stderr.isatty():
         return None
-    return lambda text: typer.echo(f"\r\033[K{text}" if not text.endswith("\n") else text, err=True, nl=False)
+    return lambda info: typer.echo(
+        f"\r\033[K{info['done']} of {info['of']} worlds", err=True, nl=info["done"] == info["of"]
+    )
 
 
 def _table(rows: list[dict[str, Any]]) -> Any:
@@ -107,7 +107,7 @@ def _table(rows: list[dict[str, Any]]) -> Any:
     for name in ("world", "method", "metric", "mean", "95 % interval", "n"):
         table.add_column(name, justify="right" if name in ("mean", "95 % interval", "n") else "left")
     for row in rows:
-        method = f"{row['method']} ({row['statistic']})" if "statistic" in row else str(row["method"])
+        method = f"{row['method']} ({row['search']})" if row.get("search") else str(row["method"])
         interval = f"{row['low']:.3f} .. {row['high']:.3f}"
         table.add_row(row["world"], method, row["metric"], f"{row['value']:.3f}", interval, str(row["n"]))
     return table

@@ -12,7 +12,7 @@ from meip.base.errors import MeipError, did_you_mean
 
 __all__ = ["GRAMMARS", "OwnWorld", "Seed", "grammar", "read_episodes", "read_world"]
 
-GRAMMARS = ("paper", "planning", "shares")
+GRAMMARS = ("paper", "planning", "counts", "shares")
 OwnWorld = Annotated[
     str | None,
     typer.Option("--world", metavar="MODULE:FACTORY", help="Your own world, for files that were recorded in it."),
@@ -40,20 +40,17 @@ def read_world(problem: str, own: str | None = None, domain: str | None = None) 
     return resolve_world(problem, domain=domain)
 
 
-def grammar(name: str | None, level: int | None, domain: Any) -> Any:
-    """The grammar that a person asked for; None where nothing was asked: then the regime decides."""
+def grammar(name: str | None, level: int | None) -> Any:
+    """The grammar that a person asked for; None where nothing was asked: then the learner decides."""
     from meip.concepts.grammar import Grammar
 
     if name is None and level is None:
         return None
     if name is None:
-        name = "planning" if any(f.goal_of for f in domain.fluents) else "paper"
+        raise MeipError(f"--level needs --grammar as well: one of {', '.join(GRAMMARS)}")
     if name not in GRAMMARS:
         raise MeipError(f"--grammar: unknown {name!r}; {did_you_mean(name, GRAMMARS)}")
-    if name == "shares":
-        from meip.learning.committee import share_grammar
-
-        return share_grammar(level or 2)
     if name == "paper":
         return Grammar.paper(level or 1)
-    return Grammar.planning() if level is None else Grammar.planning(level)
+    made: Any = {"planning": Grammar.planning, "counts": Grammar.counts, "shares": Grammar.shares}[name]
+    return made() if level is None else made(level)

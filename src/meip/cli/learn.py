@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -14,7 +14,7 @@ from meip.cli.progress import learning_progress
 
 __all__ = ["learn"]
 
-OBJECTIVES = ("likelihood", "svm", "svm-literal")
+OBJECTIVES = ("auto", "plans", "choices", "history", "svm", "svm-literal")
 
 
 @app.command()
@@ -26,34 +26,36 @@ def learn(
         Path | None, typer.Option("-o", "--output", metavar="TASK", help="Where to write the task (.json).")
     ] = None,
     objective: Annotated[
-        str, typer.Option(help="likelihood; svm or svm-literal for the paper's Ranking SVM.")
-    ] = "likelihood",
+        str,
+        typer.Option(
+            help="What is compared: plans; choices (single steps); history (what steps add to it); svm, svm-literal: "
+            "the paper's Ranking SVM. auto: by the length of plans and what worlds list."
+        ),
+    ] = "auto",
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--given", metavar="CONCEPT", help="Only this concept, and others given so: Algorithm 1."),
+    ] = None,
     tolerance: Annotated[
         float, typer.Option(min=0.0, max=0.99, help="Share of the demonstrations that may be wrong, e.g. 0.2.")
     ] = 0.0,
     grammar: Annotated[
         str | None,
         typer.Option(
-            help="What may be said: paper; planning (roles and goals); shares (of entities, and extreme values). "
-            "Default: by the domain and the regime."
+            help="What may be said: paper; planning (roles and goals); counts; shares (of entities, and extreme "
+            "values). Default: by the domain and the objective."
         ),
     ] = None,
     level: Annotated[
-        int | None, typer.Option("--level", min=1, help="Fluents per concept at most; default: by the grammar.")
+        int | None, typer.Option("--level", min=1, help="Fluents per concept at most; needs --grammar.")
     ] = None,
-    regime: Annotated[
-        str,
-        typer.Option(
-            help="exact: compare whole plans; stepwise: single steps with their alternatives (long plans); committee: "
-            "so by many simple utilities (more actions than can be listed); auto: by length and branching."
-        ),
-    ] = "auto",
+    order: Annotated[str, typer.Option(help="How the order is learned: closure, greedy, none.")] = "closure",
     committee: Annotated[
-        int | None, typer.Option(min=1, help="Members; their agreement is shown as confidence. Default: by the regime.")
+        int | None, typer.Option(min=1, help="Members; their agreement is shown as confidence. Default: by objective.")
     ] = None,
     relative: Annotated[
         bool,
-        typer.Option("--relative/--no-relative", help="committee: also concepts relative to their initial value."),
+        typer.Option("--relative/--no-relative", help="history: also concepts relative to their initial value."),
     ] = True,
     branches: Annotated[
         int,
@@ -77,12 +79,16 @@ def learn(
     Examples:
       meip learn demos.jsonl -o task.json
       meip learn demos.jsonl -o task.json --committee 5 --jobs 2 --tolerance 0.2
+      meip learn demos.jsonl -o task.json --given "all(torch@1)" --given "some(bamboo@2)"
       meip learn demos.jsonl -o task.json --world packing:Packing
-      meip learn folds.jsonl -o folding.json --regime committee --jobs 2
+      meip learn folds.jsonl -o folding.json --objective history --jobs 2
       meip learn --domain domain.pddl --plans plans/ -o task.json
+
+    An option that would have no effect is refused, with the reason.
     """
+    from meip.learning.options import LearnOptions, Run
     from meip.report.text import explanation_text
-    from meip.tasks.learning import LearnOptions, learn as learn_task
+    from meip.tasks.learn import learn as learn_task
 
     if output is None:
         raise MeipError("say where to write the task: -o TASK, e.g. -o task.json")
@@ -90,24 +96,18 @@ def learn(
         raise MeipError(f"--objective: unknown {objective!r}; {did_you_mean(objective, OBJECTIVES)}")
     episodes = read_episodes(demos or (), world, domain, plans)
     options = LearnOptions(
-        regime=regime,  # type: ignore[arg-type]
-        objective=objective,  # type: ignore[arg-type]
-        grammar=chosen_grammar(grammar, level, episodes[0].world.domain),
+        objective=cast(Any, objective),
+        concepts=None if given is None else tuple(given),
+        grammar=chosen_grammar(grammar, level),
         tolerance=tolerance,
+        order=cast(Any, order),
         committee=committee,
         relative=relative,
         branches=branches,
         seed=seed,
     )
     with learning_progress() as tell:
-        found = learn_task(
-            episodes,
-            options,
-            jobs=jobs,
-            backend=backend,  # type: ignore[arg-type]
-            checkpoint=checkpoint,
-            progress=tell,
-        )
+        found = learn_task(episodes, options, run=Run(jobs, cast(Any, backend), checkpoint, tell))
     found.save(output)
     out = console()
     out.print(explanation_text(found.explain()))

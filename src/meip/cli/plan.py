@@ -27,7 +27,10 @@ def plan(
         "expectation"
     ),
     horizon: Annotated[int | None, typer.Option(min=1, help="States of the plan; default: the world's.")] = None,
-    iterations: Annotated[int, typer.Option(min=1, help="Of the tree search; expansions of gbfs.")] = 3000,
+    iterations: Annotated[
+        int | None,
+        typer.Option(min=1, help="Simulations of mcts (default 3000), plans of exact, else states that are expanded."),
+    ] = None,
     seconds: Annotated[float | None, typer.Option("--time", min=0.0, metavar="SECONDS", help="Time limit.")] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the plan: .json; .plan for planners.")

@@ -67,12 +67,28 @@ class Grammar:
         return cls(max_level=max_level, max_concepts=max_concepts)
 
     @classmethod
+    def counts(cls, max_level: int = 1) -> Grammar:
+        """The paper's grammar by counts and extreme values only, which grow with a problem."""
+        return cls(quantifiers=("count",), aggregators=("max", "min"), max_level=max_level, max_concepts=50_000)
+
+    @classmethod
+    def shares(cls, max_level: int = 2) -> Grammar:
+        """Concepts by max, min and mean, where the mean of a predicate is the share of tuples that it is true of.
+
+        Raw counts are left out: they grow with the number of entities and do not carry over to other problems. So are
+        closures: on a problem with one more part they say something else (on hoodies every utility with one failed).
+        """
+        return cls(quantifiers=(), predicate_mean=True, closure=False, max_level=max_level)
+
+    @classmethod
     def planning(cls, max_level: int = 6, max_role_level: int = 4, deeper_below: int = 300) -> Grammar:
-        """The grammar for planning domains with goals: restriction, composition, agreement with the goal.
+        """The grammar for planning domains with goals: counts, restriction, composition, agreement with the goal.
 
         Boolean combinations are for predicates of one argument; roles meet only their own goal copies.
         """
         return cls(
+            quantifiers=("count",),
+            aggregators=("max", "min"),
             scopes=False,
             boolean_arity=1,
             restriction=True,

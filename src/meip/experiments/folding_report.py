@@ -67,8 +67,7 @@ def write_learned(out: Path, lesson: Lesson, committee: Committee) -> None:
 def write_sheet(path: Path, title: str, plans: Sequence[tuple[str, Garment, list[Fold]]], columns: int = 1) -> None:
     """A contact sheet as SVG and as PNG: a row per plan (its title, the garment, its folds)."""
     from meip.worlds.folding.canvas import write_canvas
-    from meip.worlds.folding.render import contact_sheet
-    from meip.worlds.folding.sheets import folds_row
+    from meip.worlds.folding.render import contact_sheet, folds_row
 
     canvas = contact_sheet([folds_row(*plan) for plan in plans], title=title, columns=columns)
     for suffix in ("svg", "png"):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from meip.base.errors import DocumentError
-from meip.experiments.tables import Progress, Row, no_progress, share_row
+from meip.base.results import Progress, Row, no_progress, share_row
 from meip.learning.stepwise import StepwiseOptions, StepwiseResult, UtilityScore, learn_stepwise
 from meip.model.demonstrations import Episode
 from meip.worlds.pddl import PddlWorld, read_problem

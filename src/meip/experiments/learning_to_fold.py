@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from meip.base.parallel import parallel_map
+from meip.base.results import Progress, Row, mean_row, no_progress, share_row
 from meip.experiments.folding_work import (
     GARMENTS,
     PHOTOGRAPHS,
@@ -27,7 +28,6 @@ from meip.experiments.folding_work import (
     garments,
     take,
 )
-from meip.experiments.tables import Progress, Row, mean_row, no_progress, share_row
 
 __all__ = ["GARMENTS", "Scale", "Tally", "run"]
 

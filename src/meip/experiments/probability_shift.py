@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from meip.base.results import Progress, Row, no_progress, share_row
 from meip.baselines.maxent_irl import MaxEntIRL
 from meip.baselines.tabular import TabularWorld
 from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
 from meip.concepts.values.columns import GraphColumns
-from meip.experiments.tables import Progress, Row, no_progress, share_row
 from meip.learning.learner import Learner
 from meip.learning.pursuit import Pursuit
 from meip.model.demonstrations import Episode, record

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from meip.base.parallel import parallel_map
+from meip.base.results import Progress, Row, mean_row, no_progress, share_row
 from meip.baselines.maxent_irl import MaxEntIRL
 from meip.baselines.tabular import TabularWorld
 from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
 from meip.concepts.values.columns import GraphColumns
 from meip.experiments.rites import PAPER, Rite, demonstrate, grade, paper_demonstrations, random_rite
-from meip.experiments.tables import Progress, Row, mean_row, no_progress, share_row
 from meip.learning.learner import Learner, Objective
 from meip.learning.pursuit import Pursuit
 from meip.model.demonstrations import Episode

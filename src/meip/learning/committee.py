@@ -24,12 +24,14 @@ from meip.base.parallel import Backend, parallel_map
 from meip.concepts.bank import ConceptBank
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Composite, Concept
+from meip.concepts.parser import parse_concept
 from meip.concepts.selection import deduplicate, relevant
 from meip.learning.decisions import Decision
 from meip.learning.learner import Study, StudyOptions
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
 from meip.learning.ranking_svm import Chains, combine, demonstration_pairs, first_deviation_pairs, fit_ranking
-from meip.learning.training import TrainingSet
+from meip.learning.training import ChanceFailures, TrainingSet
+from meip.model.choices import Replayed
 from meip.model.demonstrations import Episode
 from meip.search.pool import PoolOptions
 from meip.utility.ordering import kendall_tau
@@ -42,21 +44,11 @@ __all__ = [
     "Keeper",
     "learn_committee",
     "relative",
-    "share_grammar",
 ]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[dict[str, Any]], None]
 ROUGH = 1e-2  # slope left over when candidates are compared
-
-
-def share_grammar(max_level: int = 2) -> Grammar:
-    """Concepts by max, min and mean, where the mean of a predicate is the share of tuples that it is true of.
-
-    Raw counts are left out: they grow with the number of entities and do not carry over to other problems. So are
-    closures: on a problem with one more part they say something else (on hoodies every utility that used one failed).
-    """
-    return Grammar(quantifiers=(), predicate_mean=True, closure=False, max_level=max_level)
 
 
 def relative(concept: Concept) -> Composite:
@@ -73,7 +65,7 @@ class CommitteeOptions:
     """Of the candidate concepts, for each member: small shares make members differ, so that their mistakes do."""
     most: int = 4
     """Concepts of a member, at most."""
-    grammar: Grammar = field(default_factory=share_grammar)
+    grammar: Grammar = field(default_factory=Grammar.shares)
     relative: bool = True
     """Also every level-1 concept relative to its initial value."""
     knots: int = KNOTS
@@ -89,6 +81,9 @@ class CommitteeOptions:
     branches: int = 0
     """Plans per demonstration that leave it half-way, and as many that have nothing to do with it: what whole plans
     are compared with in the end. 0: only steps are compared."""
+    chance_failures: ChanceFailures = "non-modal"
+    concepts: tuple[str, ...] | None = None
+    """Only these, and all of them, as texts: nothing is selected, and there is one member."""
     objective: Literal["likelihood", "svm"] = "likelihood"
     """"svm": the weights of the chosen concepts by the Ranking SVM instead (ablation)."""
     seed: int = 0
@@ -137,6 +132,8 @@ class Candidates:
     @classmethod
     def of(cls, study: Study, options: CommitteeOptions) -> Candidates:
         training = study.training
+        if options.concepts is not None:
+            return cls._given(study, options.concepts)
         concepts: list[Concept] = []
         for level, found, _ in ConceptBank(training.domain, options.grammar).levels():
             concepts += found
@@ -149,13 +146,24 @@ class Candidates:
         chosen = kept[list(distinct.kept)]
         if not len(chosen):
             raise LearningError("no concept of the grammar changes within a demonstration: allow more of the grammar")
-        terms = [study.term(concepts[k], values[:, k], missing[:, k]) for k in chosen]
-        parts = [features([term], values[:, [k]], missing[:, [k]]) for term, k in zip(terms, chosen, strict=True)]
-        return cls(tuple(terms), tuple(parts), len(concepts))
+        return cls._fitted(study, [concepts[k] for k in chosen], values[:, chosen], missing[:, chosen], len(concepts))
+
+    @classmethod
+    def _given(cls, study: Study, texts: Sequence[str]) -> Candidates:
+        concepts = [parse_concept(text, study.training.domain) for text in texts]
+        return cls._fitted(study, concepts, *study.training.matrix(concepts), len(concepts))
+
+    @classmethod
+    def _fitted(
+        cls, study: Study, concepts: Sequence[Concept], values: Floats, missing: NDArray[np.bool_], listed: int
+    ) -> Candidates:
+        terms = [study.term(c, values[:, k], missing[:, k]) for k, c in enumerate(concepts)]
+        parts = [features([term], values[:, [k]], missing[:, [k]]) for k, term in enumerate(terms)]
+        return cls(tuple(terms), tuple(parts), listed)
 
 
 def learn_committee(
-    episodes: Sequence[Episode],
+    episodes: Sequence[Episode] | Replayed,
     options: CommitteeOptions | None = None,
     progress: Progress | None = None,
     *,
@@ -170,18 +178,20 @@ def learn_committee(
     options = options or CommitteeOptions()
     tell = progress or (lambda info: None)
     begun = time.perf_counter()
-    training = TrainingSet(episodes, seed=options.seed)
+    training = TrainingSet(episodes, chance_failures=options.chance_failures, seed=options.seed)
     tell({"stage": "alternatives", "member": 0, "members": options.members})
     study = Study(training, StudyOptions("likelihood", options.selection, knots=options.knots, seed=options.seed))
     candidates = Candidates.of(study, options)
     prepared = time.perf_counter()
-    found = parallel_map(
-        _Selector(study.objective, candidates, options, checkpoint),
-        range(options.members),
-        jobs=jobs,
-        backend=backend,
-        progress=lambda done, total: tell({"stage": "members", "member": done, "members": total}),
-    )
+    found: list[tuple[list[int], tuple[Decision, ...]]] = [(list(range(len(candidates.terms))), ())]
+    if options.concepts is None:
+        found = parallel_map(
+            _Selector(study.objective, candidates, options, checkpoint),
+            range(options.members),
+            jobs=jobs,
+            backend=backend,
+            progress=lambda done, total: tell({"stage": "members", "member": done, "members": total}),
+        )
     chosen = [positions for positions, _ in found]
     utilities, taus = _weigh(study, candidates, chosen, options)
     evidence = {

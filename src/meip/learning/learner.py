@@ -20,7 +20,8 @@ from meip.concepts.parser import parse_concept
 from meip.learning.estimator import Estimator
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
 from meip.learning.ranking_svm import combine, demonstration_pairs, first_deviation_pairs, fit_ranking, literal_pairs
-from meip.learning.training import TrainingSet
+from meip.learning.training import ChanceFailures, TrainingSet
+from meip.model.choices import Replayed
 from meip.model.demonstrations import Episode
 from meip.search.pool import Pool, PoolOptions, relaxed_log_odds
 from meip.utility.ordering import kendall_tau
@@ -82,6 +83,11 @@ class Study:
                 for shown in case.shown if self.options.branches else ():
                     pool.branch(shown.states, self.options.branches)
                 self.pools.append(pool)
+            if self.options.branches and self.exact:
+                raise LearningError(
+                    f"branches={self.options.branches} has no effect here: all plans of these worlds are listed; leave "
+                    "it out"
+                )
         if self.options.likelihood.steps:
             for case, shown in training.shown:
                 for state in shown.intended[:-1]:
@@ -222,7 +228,9 @@ class Learner(Estimator):
         steps: float = 0.0,
         rounds: int = 8,
         tolerance: float = 1e-3,
-        chance_failures: str = "non-modal",
+        branches: int = 0,
+        knots: int = KNOTS,
+        chance_failures: ChanceFailures = "non-modal",
         pool: PoolOptions | None = None,
         seed: int = 0,
     ) -> None:
@@ -234,11 +242,13 @@ class Learner(Estimator):
         self.steps = steps
         self.rounds = rounds
         self.tolerance = tolerance
+        self.branches = branches
+        self.knots = knots
         self.chance_failures = chance_failures
         self.pool = pool
         self.seed = seed
 
-    def fit(self, episodes: Sequence[Episode], y: Any = None) -> Learner:
+    def fit(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> Learner:
         """Learn from episodes; `y` is not used."""
         for state, _ in self.learn(episodes):
             self.trial_ = state.best
@@ -247,7 +257,7 @@ class Learner(Estimator):
         self.tau_ = self.trial_.tau()
         return self
 
-    def score(self, episodes: Sequence[Episode], y: Any = None) -> float:
+    def score(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> float:
         """Mean sign-tau of other demonstrations under the learned utility."""
         self._check_fitted("utility_")
         training = TrainingSet(episodes)
@@ -257,9 +267,9 @@ class Learner(Estimator):
         ]
         return float(np.mean(taus))
 
-    def learn(self, episodes: Sequence[Episode]) -> Iterator[tuple[Round, dict[str, Any]]]:
+    def learn(self, episodes: Sequence[Episode] | Replayed) -> Iterator[tuple[Round, dict[str, Any]]]:
         """The rounds as they happen: (what is carried on, what is only for looking at)."""
-        training = TrainingSet(episodes, chance_failures=self.chance_failures, seed=self.seed)  # type: ignore[arg-type]
+        training = TrainingSet(episodes, chance_failures=self.chance_failures, seed=self.seed)
         study = Study(training, self._options())
         self.study_ = study
         concepts = [parse_concept(c, training.domain) if isinstance(c, str) else c for c in self.concepts]
@@ -286,4 +296,6 @@ class Learner(Estimator):
 
     def _options(self) -> StudyOptions:
         likelihood = LikelihoodOptions(alpha=self.alpha, hinge=self.hinge, strength=self.strength, steps=self.steps)
-        return StudyOptions(self.objective, likelihood, self.pool or PoolOptions(), seed=self.seed)
+        return StudyOptions(
+            self.objective, likelihood, self.pool or PoolOptions(), self.knots, self.branches, self.seed
+        )

@@ -1,17 +1,146 @@
-"""How work is done, apart from what it decides."""
+"""What decides a learned task (`LearnOptions`), and what only decides how the work is done (`Run`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal, get_args
 
+from meip.base.errors import LearningError, did_you_mean
 from meip.base.parallel import Backend
+from meip.concepts.grammar import Grammar
+from meip.learning.training import ChanceFailures
 
-__all__ = ["Progress", "Run"]
+__all__ = ["LearnOptions", "Objective", "Order", "Progress", "Run", "routed"]
 
 Progress = Callable[[dict[str, Any]], None]
+Objective = Literal["auto", "plans", "choices", "history", "svm", "svm-literal"]
+Order = Literal["closure", "greedy", "none"]
+NOT_PLANS = {
+    "tolerance": "all demonstrations count; only whole plans can be found to be wrong",
+    "order": "the order of concepts is closed over whole plans only",
+    "constant_cost": "no number is named in what it learns",
+    "steps": "it compares single steps already",
+    "demonstration_share": "its members differ by their concepts, and all learn from every demonstration",
+}
+UNUSED: dict[str, dict[str, str]] = {
+    "plans": {"relative": "concepts relative to the initial state are candidates of objective='history' only"},
+    "choices": {
+        **NOT_PLANS,
+        "kappa": "the price of a concept is chosen by held-out problems",
+        "max_concepts": "the price decides how many concepts there are",
+        "relative": "a step is compared with its alternatives, so that the initial state cancels out",
+        "branches": "no whole plans are compared",
+        "chance_failures": "a step is compared by the mean over its outcomes",
+        "knots": "every concept enters by one weight",
+    },
+    "history": {**NOT_PLANS},
+}
+"""Options that an objective has no use for, and why."""
+GIVEN = {
+    "grammar": "the concepts are given",
+    "max_concepts": "the concepts are given",
+    "kappa": "the concepts are given, so that none has to pay its price",
+    "constant_cost": "the concepts are given, so that none has to pay its price",
+    "order": "the concepts are given; give those about order, such as 'b and not a', too",
+    "relative": "the concepts are given",
+    "concept_share": "the concepts are given to every member",
+    "tolerance": "wrong demonstrations are found by a trial pursuit, and the concepts are given",
+}
+ALONE = {
+    "concept_share": "there is one member, which uses all concepts",
+    "demonstration_share": "there is one member, which learns from all demonstrations",
+}
+RENAMED = {"regime": "objective", "likelihood": "objective"}
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """Everything that decides what is learned; what was used is kept in the task by name."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    objective: Objective = "auto"
+    """What is maximised. plans: the likelihood of whole plans (Eq. 10); choices: of single steps among their
+    alternatives, by what they add to g; history: the same by what they add to their history; svm, svm-literal: the
+    paper's Ranking SVM in the form that works, and as printed. auto: see `choose_objective`."""
+    concepts: tuple[str, ...] | None = None
+    """Only these, as texts: Algorithm 1. None: they are pursued (Algorithm 2)."""
+    grammar: Grammar | None = None
+    """What may be said; None: see `default_grammar`."""
+    tolerance: float = 0.0
+    """Share of the demonstrations that may be wrong."""
+    order: Order = "closure"
+    """closure: what always came first is required first; greedy: order concepts one at a time; none."""
+    kappa: float = 0.25
+    """Price of a primitive in a concept, in units of the objective."""
+    constant_cost: float = 0.5
+    """Price of a number that a concept names."""
+    max_concepts: int | None = None
+    """Of one member; None: 20, with objective="history" 4."""
+    relative: bool = True
+    """Also every simple concept relative to its value in the initial state."""
+    branches: int = 0
+    """Whole plans per demonstration that leave it half-way, where not all plans can be listed. With "history", whole
+    plans are compared only where there are some: these, and as many at random."""
+    steps: float = 0.0
+    """Weight of the likelihood of each step among its alternatives, beside that of whole plans."""
+    knots: int | None = None
+    """Where the curve of a real concept may bend; None: 6."""
+    chance_failures: ChanceFailures = "non-modal"
+    """When what happened was the dice and not the person: an outcome that is not the likeliest, a marked one, never."""
+    committee: int | None = None
+    """Members. None: one for "plans"; 32 for "choices", or one where the order shown matters; 40 for "history"."""
+    concept_share: float | None = None
+    """Of the concepts, for each member; None: .8, for "choices" .5, for "history" .2."""
+    demonstration_share: float = 0.8
+    """Of the demonstrations, for each member but the first."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.objective not in get_args(Objective):
+            raise LearningError(f"objective={self.objective!r}: {did_you_mean(self.objective, get_args(Objective))}")
+        if self.order not in get_args(Order):
+            raise LearningError(f"order={self.order!r}: {did_you_mean(self.order, get_args(Order))}")
+        if self.chance_failures not in get_args(ChanceFailures):
+            known = get_args(ChanceFailures)
+            raise LearningError(
+                f"chance_failures={self.chance_failures!r}: {did_you_mean(self.chance_failures, known)}"
+            )
+        if self.concepts is not None:
+            given = (self.concepts,) if isinstance(self.concepts, str) else tuple(map(str, self.concepts))
+            object.__setattr__(self, "concepts", given)
+            if not given:
+                raise LearningError("concepts=(): give at least one, or None to have them pursued")
+        for name, least in (("committee", 1), ("max_concepts", 1), ("knots", 2), ("branches", 0), ("steps", 0)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise LearningError(f"{name} is at least {least}, got {value}")
+        for name in ("concept_share", "demonstration_share"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value <= 1:
+                raise LearningError(f"{name} must be above 0 and at most 1, got {value}")
+        if not 0 <= self.tolerance < 1:
+            raise LearningError(f"tolerance is a share of the demonstrations below 1, got {self.tolerance}")
+
+    def unused(self, learner: str) -> dict[str, str]:
+        """Options that have no effect for this learner ("plans", "choices" or "history"), and why."""
+        reasons = dict(UNUSED[learner])
+        alone = self.committee == 1 or (self.committee is None and (learner == "plans" or self.concepts is not None))
+        if alone:
+            reasons |= ALONE
+        return reasons | (GIVEN if self.concepts is not None else {})
+
+    def checked(self, learner: str) -> None:
+        """Refuse options that were set and would have no effect."""
+        for name, reason in self.unused(learner).items():
+            if getattr(self, name) != getattr(LearnOptions, name):
+                raise LearningError(f"{name}={getattr(self, name)!r} has no effect here: {reason}; leave it out")
+
+    def changed(self, **changes: Any) -> LearnOptions:
+        return dataclasses.replace(self, **changes) if changes else self
 
 
 @dataclass(frozen=True)
@@ -27,5 +156,20 @@ class Run:
     """Called with what there is to tell, as a dictionary with at least a "stage"."""
 
     def tell(self, **info: Any) -> None:
+        """Tell whoever wants to know."""
         if self.progress is not None:
             self.progress(info)
+
+
+def routed(options: LearnOptions | None, run: Run | None, changes: Mapping[str, Any]) -> tuple[LearnOptions, Run]:
+    """Options and run with these fields changed, each by its name; an unknown one is refused, with its successor."""
+    mine, its = ({f.name for f in dataclasses.fields(kind)} for kind in (LearnOptions, Run))
+    for name in changes:
+        if name in RENAMED:
+            raise LearningError(f"learn() has no option {name!r} any more: use {RENAMED[name]!r}")
+        if name not in mine | its:
+            raise LearningError(f"learn() has no option {name!r}; {did_you_mean(name, mine | its)}")
+    return (
+        (options or LearnOptions()).changed(**{k: v for k, v in changes.items() if k in mine}),
+        dataclasses.replace(run or Run(), **{k: v for k, v in changes.items() if k in its}),
+    )

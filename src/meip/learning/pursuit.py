@@ -24,11 +24,12 @@ from meip.learning.estimator import Estimator
 from meip.learning.learner import Objective, Study, StudyOptions, Trial
 from meip.learning.likelihood import LikelihoodOptions
 from meip.learning.training import ChanceFailures, TrainingSet
+from meip.model.choices import Replayed
 from meip.model.demonstrations import Episode
 from meip.search.pool import PoolOptions, relaxed_log_odds
 from meip.utility.ordering import kendall_tau, relaxed_tau
 from meip.utility.ranking import UtilityRanking
-from meip.utility.terms import Utility, features
+from meip.utility.terms import KNOTS, Utility, features
 
 __all__ = ["Key", "Order", "Pursued", "Pursuit"]
 
@@ -84,6 +85,7 @@ class Pursuit(Estimator):
         strength: float = 1.0,
         steps: float = 0.0,
         branches: int = 0,
+        knots: int = KNOTS,
         chance_failures: ChanceFailures = "non-modal",
         pool: PoolOptions | None = None,
         seed: int = 0,
@@ -104,11 +106,12 @@ class Pursuit(Estimator):
         self.strength = strength
         self.steps = steps
         self.branches = branches
+        self.knots = knots
         self.chance_failures = chance_failures
         self.pool = pool
         self.seed = seed
 
-    def fit(self, episodes: Sequence[Episode], y: Any = None) -> Pursuit:
+    def fit(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> Pursuit:
         """Find the concepts and learn their weights; `y` is not used."""
         for state, _ in self.pursue(episodes):
             self.pursued_ = state
@@ -118,7 +121,7 @@ class Pursuit(Estimator):
         self.objective_ = self.pursued_.trial.fit.objective
         return self
 
-    def score(self, episodes: Sequence[Episode], y: Any = None) -> float:
+    def score(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> float:
         """Mean sign-tau of other demonstrations under the learned utility."""
         self._check_fitted("utility_")
         training = TrainingSet(episodes)
@@ -128,7 +131,7 @@ class Pursuit(Estimator):
         )
 
     def pursue(
-        self, episodes: Sequence[Episode], resume: Sequence[Decision] = ()
+        self, episodes: Sequence[Episode] | Replayed, resume: Sequence[Decision] = ()
     ) -> Iterator[tuple[Pursued, dict[str, Any]]]:
         """The pursuit as it happens: (what is carried on, what is only for looking at).
 
@@ -146,7 +149,7 @@ class Pursuit(Estimator):
     def _options(self) -> StudyOptions:
         likelihood = LikelihoodOptions(alpha=self.alpha, hinge=self.hinge, strength=self.strength, steps=self.steps)
         return StudyOptions(
-            self.objective, likelihood, self.pool or PoolOptions(), branches=self.branches, seed=self.seed
+            self.objective, likelihood, self.pool or PoolOptions(), self.knots, self.branches, self.seed
         )
 
 

@@ -1,4 +1,4 @@
-"""TrainingSet: demonstrations replayed in their worlds, as state numbers, ready to learn from.
+"""TrainingSet: replayed demonstrations as state numbers, ready to learn from whole plans.
 
 Demonstrations of the same problem share one graph. A *case* is a problem with one initial state: plans are only ever
 compared within a case, and each case has its own log Z. Rows of feature matrices run over the states of all graphs
@@ -7,19 +7,19 @@ that are of interest: demonstrated ones, those of pools, and alternatives to a d
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.base.errors import LearningError
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import GraphColumns, Programs
-from meip.model.demonstrations import Episode, Plan, replay
+from meip.model.choices import Replayed, Walk, replay_all
+from meip.model.demonstrations import Episode, Plan
 from meip.model.domain import Domain
-from meip.model.graph import StateGraph, state_graph
+from meip.model.graph import StateGraph
 from meip.search.plans import enumerate_plans, history_count, roll_out
 
 __all__ = ["Case", "ChanceFailures", "Shown", "TrainingSet"]
@@ -64,30 +64,23 @@ class TrainingSet:
     """Episodes grouped into graphs and cases."""
 
     def __init__(
-        self, episodes: Sequence[Episode], *, chance_failures: ChanceFailures = "non-modal", seed: int = 0
+        self,
+        episodes: Sequence[Episode] | Replayed,
+        *,
+        chance_failures: ChanceFailures = "non-modal",
+        seed: int = 0,
     ) -> None:
-        if not episodes:
-            raise LearningError("there are no demonstrations to learn from: give at least one")
-        self.graphs: list[StateGraph] = []
+        given = episodes if isinstance(episodes, Replayed) else replay_all(episodes)
+        self.graphs: list[StateGraph] = list(given.graphs)
         self.cases: list[Case] = []
-        known: dict[Hashable, int] = {}
+        self._chancy = any(min(walk.plan.probabilities, default=1.0) < 1.0 for walk in given.walks)
         cases: dict[tuple[int, int], Case] = {}
-        for number, episode in enumerate(episodes, start=1):
-            key = _identity(episode.world)
-            if key not in known:
-                known[key] = len(self.graphs)
-                self.graphs.append(state_graph(episode.world))
-            index = known[key]
-            graph = self.graphs[index]
-            if graph.domain != self.graphs[0].domain:
-                raise LearningError(
-                    f"demonstration {number} is in domain {graph.domain.name!r}, the first one in "
-                    f"{self.graphs[0].domain.name!r}: what is learned is about one domain"
-                )
-            shown = _shown(graph, episode, number, chance_failures, seed)
-            case = cases.get((index, shown.states[0]))
+        for number, walk in enumerate(given.walks, start=1):
+            graph = self.graphs[walk.graph]
+            shown = _shown(graph, walk, number, chance_failures, seed)
+            case = cases.get((walk.graph, shown.states[0]))
             if case is None:
-                case = cases[index, shown.states[0]] = Case(index, shown.states[0], graph.horizon)
+                case = cases[walk.graph, shown.states[0]] = Case(walk.graph, shown.states[0], graph.horizon)
                 self.cases.append(case)
             case.shown.append(shown)
         for case in self.cases:
@@ -106,6 +99,11 @@ class TrainingSet:
     def shown(self) -> list[tuple[Case, Shown]]:
         """Every demonstration with its case."""
         return [(case, shown) for case in self.cases for shown in case.shown]
+
+    @property
+    def chancy(self) -> bool:
+        """Could some demonstrated step have led elsewhere?"""
+        return self._chancy
 
     def set_aside(self, numbers: Collection[int]) -> None:
         """Leave out demonstrations, by their place in `shown`, as if they had not been given."""
@@ -138,19 +136,8 @@ class TrainingSet:
         return self._demonstrated[1]
 
 
-def _identity(world: Any) -> Hashable:
-    """Equal worlds share a graph where they can be compared, else only the same object does."""
-    try:
-        hash(world)
-    except TypeError:
-        return id(world)
-    return (type(world), world)
-
-
-def _shown(graph: StateGraph, episode: Episode, number: int, rule: ChanceFailures, seed: int) -> Shown:
-    given = episode.demonstration
-    plan = given if isinstance(given, Plan) else replay(graph.world, given, where=f"demonstration {number}")
-    states = tuple(graph.intern(s) for s in plan.states)
+def _shown(graph: StateGraph, walk: Walk, number: int, rule: ChanceFailures, seed: int) -> Shown:
+    plan, states = walk.plan, walk.states
     failures = [t for t in range(len(plan.actions)) if _failed(graph, plan, states[t], t, rule)]
     plans, shares = [states], [0.0]
     happened = 0.0  # log probability of the chance failures so far

@@ -16,8 +16,9 @@ import numpy as np
 from meip.base import documents
 from meip.base.documents import document
 from meip.base.errors import DemonstrationError, DocumentError, MeipError
+from meip.model.graph import StateGraph
 from meip.model.problems import FORMAT, file_world, load_problem, problem_document, registered
-from meip.model.world import Action, Decodes, Open, State, World, describe, encode, offers
+from meip.model.world import Action, State, encode
 
 __all__ = [
     "Demonstration",
@@ -25,16 +26,15 @@ __all__ = [
     "Plan",
     "Step",
     "append_demonstration",
+    "follow",
     "read_demonstrations",
     "read_episodes",
     "record",
     "replay",
-    "widened",
 ]
 
 T = TypeVar("T")
 SHOWN = 8  # legal actions listed in an error
-SEEDS = 7919  # between the worlds of one seed and those of the next
 OMIT = {"omit_default": True}
 
 
@@ -102,16 +102,25 @@ class Episode:
 
     world: Any
     demonstration: Demonstration | Plan
+    where: str = field(default="", compare=False)
+    """What errors call it, such as a file and a line; by default its number among the demonstrations."""
 
 
 def replay(world: Any, demonstration: Demonstration, *, where: str = "demonstration") -> Plan:
     """The states of a demonstration. An illegal step is named, counted from 1, with what was legal there."""
-    follow = _Follower(world, where)
-    follow.start(demonstration.initial)
+    return follow(_graph(world, where), demonstration, where=where)[0]
+
+
+def follow(
+    graph: StateGraph, demonstration: Demonstration, *, where: str = "demonstration", whole: bool = False
+) -> tuple[Plan, tuple[int, ...]]:
+    """A demonstration replayed in a graph: the plan, and its states' numbers. `whole`: every state on the way is
+    expanded, so that the world is not asked about it again."""
+    way = _Follower(graph, where, whole=whole)
+    way.start(demonstration.initial)
     for step in demonstration.steps:
-        action = follow.find(step.action)
-        follow.take(action, step.outcome, step.chance_failure)
-    return follow.plan()
+        way.take(*way.find(step.action), step.outcome, step.chance_failure)
+    return way.plan(), tuple(way.states)
 
 
 def record(
@@ -130,17 +139,28 @@ def record(
     chosen = list(outcomes) if outcomes is not None else [None] * len(actions)
     if len(chosen) != len(actions):
         raise DemonstrationError(f"{len(actions)} actions but {len(chosen)} outcomes: give one (or None) per action")
-    follow = _Follower(world, "record")
-    follow.start(initial)
+    way = _Follower(_graph(world, "record"), "record")
+    way.start(initial)
     steps = []
     for action, outcome in zip(actions, chosen, strict=True):
-        legal = follow.find(encode(action))
+        legal, choices = way.find(encode(action))
         if outcome is None and generator is not None:
-            outcome = follow.draw(legal, generator)
-        only_one = follow.take(legal, outcome)
+            weights = np.array([p for p, _ in choices])
+            outcome = int(generator.choice(len(weights), p=weights / weights.sum()))
+        only_one = way.take(legal, choices, outcome)
         steps.append(Step(encode(legal), None if only_one else outcome))
     document = problem_document(world) if problem is None else problem
     return Demonstration(document, tuple(steps), initial, by, note)
+
+
+def _graph(world: Any, where: str) -> StateGraph:
+    """The states of a walk; what a world cannot say about its beginning is said with its place."""
+    try:
+        return StateGraph(world)
+    except MeipError as error:
+        raise DemonstrationError(f"{where}: {error}") from error
+    except Exception as error:
+        raise DemonstrationError(f"{where}: the world's initial() failed: {type(error).__name__}: {error}") from error
 
 
 def read_demonstrations(path: str | Path) -> list[Demonstration]:
@@ -162,7 +182,7 @@ def read_episodes(
     domain: str | Path | None = None,
     plans: str | Path | None = None,
 ) -> list[Episode]:
-    """The demonstrations of files, each with its world, replayed and found legal.
+    """The demonstrations of files, each with its world; whoever learns from them replays them, once.
 
     `own` names the world of files that were recorded in one of the user's own, ``package.module:factory``; `plans` is a
     folder of plan files that some world reads (the hook `Files`), `domain` their domain.
@@ -175,8 +195,7 @@ def read_episodes(
             raise DocumentError(f"{path}: no demonstrations in this file")
         episodes += [_episode(d, f"{path}: demonstration {n}", own, worlds) for n, d in enumerate(shown, start=1)]
     if plans is not None:
-        pairs = _plan_reader(plans, domain).read_plans(plans, domain)
-        episodes += [_episode(d, f"{plans}: plan {n}", own, worlds) for n, d in enumerate(pairs, start=1)]
+        episodes += _plan_reader(plans, domain).read_plans(plans, domain)
     return episodes
 
 
@@ -197,88 +216,65 @@ def _episode(demonstration: Demonstration, where: str, own: str | None, worlds: 
     key = documents.canonical(demonstration.problem)
     if key not in worlds:
         worlds[key] = load_problem(demonstration.problem, where=f"{where}: $.problem", own=own)
-    replay(worlds[key], demonstration, where=where)
-    return Episode(worlds[key], demonstration)
-
-
-def widened(episodes: Sequence[Episode], seed: int = 0) -> tuple[list[Episode], dict[str, Any] | None]:
-    """The episodes in worlds that list alternatives to what was shown, and the proposal to plan with.
-
-    Both only where a world has more actions than can be listed (`Open`); else the episodes as they are, and None.
-    """
-    if not episodes or not offers(episodes[0].world, Open):
-        return list(episodes), None
-    plans = [
-        given
-        if isinstance(given := episode.demonstration, Plan)
-        else replay(episode.world, given, where=f"demonstration {n}")
-        for n, episode in enumerate(episodes, start=1)
-    ]
-    proposal = episodes[0].world.learn_proposal(plans)
-    wider = [
-        Episode(
-            episode.world.with_proposal(proposal, alternatives=True, seed=SEEDS * seed + number), episode.demonstration
-        )
-        for number, episode in enumerate(episodes)
-    ]
-    return wider, proposal
+    return Episode(worlds[key], demonstration, where)
 
 
 class _Follower:
-    """Walks through a world step by step, and says where it got stuck."""
+    """Walks through a graph step by step, and says where it got stuck.
 
-    def __init__(self, world: World, where: str) -> None:
-        self.world = world
-        self.where = where
-        self.states: list[State] = []
+    `whole`: every state on the way is expanded, so that what else could have been done is known as well, and the world
+    is not asked about it again.
+    """
+
+    def __init__(self, graph: StateGraph, where: str, *, whole: bool = False) -> None:
+        self.graph, self.where, self.whole = graph, where, whole
+        self.states: list[int] = []
         self.actions: list[Action] = []
         self.outcomes: list[int] = []
         self.probabilities: list[float] = []
         self.failures: list[bool] = []
 
     def start(self, initial: int) -> None:
-        choices = self._ask("initial", self.world.initial)
-        if not 0 <= initial < len(choices):
-            raise DemonstrationError(
-                f"{self.where}: initial state {initial}: this world has {len(choices)}, counted from 0"
-            )
-        self.states.append(choices[initial][1])
+        count = len(self.graph.initial)
+        if not 0 <= initial < count:
+            raise DemonstrationError(f"{self.where}: initial state {initial}: this world has {count}, counted from 0")
+        self.states.append(int(self.graph.initial[initial]))
 
-    def find(self, value: Any) -> Action:
-        """The legal action that is written as this JSON value."""
-        state = self.states[-1]
-        if len(self.states) >= self.world.horizon:
-            raise self._stuck(f"{_short(value)} comes after the horizon of {self.world.horizon} states")
-        if offers(self.world, Decodes):
-            decoded = self._ask("decode_action", self.world.decode_action, value)
-            if decoded is not None:
-                return decoded
-        legal = self._ask("actions", self.world.actions, state)
+    def find(self, value: Any) -> tuple[Action, list[tuple[float, int]]]:
+        """The legal action that is written as this JSON value, and what it may lead to."""
+        graph, state = self.graph, self.states[-1]
+        if len(self.states) >= graph.horizon:
+            raise self._stuck(f"{_short(value)} comes after the horizon of {graph.horizon} states")
+        decoded = self._ask("decode_action", graph.decoded, value)
+        if decoded is not None:
+            return decoded, self._ask("outcomes", graph.outcomes_of, state, decoded)
         wanted = _key(value)
-        for action in legal:
+        if self.whole:
+            numbers = self._ask("actions() or outcomes", graph.action_numbers, state)
+            legal = [graph.action(number) for number in numbers]
+        else:
+            legal = list(self._ask("actions", graph.legal, state))
+        for place, action in enumerate(legal):
             if _key(encode(action)) == wanted:
-                return action
+                if self.whole:
+                    return action, graph.listed(numbers[place])
+                return action, self._ask("outcomes", graph.outcomes_of, state, action)
         if not legal:
             raise self._stuck(f"{_short(value)}, but the episode is over")
         shown = ", ".join(_short(encode(a)) for a in legal[:SHOWN])
         more = f", ... ({len(legal)} in all)" if len(legal) > SHOWN else ""
         raise self._stuck(f"{_short(value)} is not legal; legal: {shown}{more}")
 
-    def draw(self, action: Action, rng: np.random.Generator) -> int:
-        """An outcome of the action, at random."""
-        weights = np.array([p for p, _ in self._ask("outcomes", self.world.outcomes, self.states[-1], action)])
-        return int(rng.choice(len(weights), p=weights / weights.sum()))
-
-    def take(self, action: Action, outcome: int | None, failure: bool = False) -> bool:
+    def take(
+        self, action: Action, choices: Sequence[tuple[float, int]], outcome: int | None, failure: bool = False
+    ) -> bool:
         """Go where the action led; True if it could lead nowhere else."""
-        choices = self._ask("outcomes", self.world.outcomes, self.states[-1], action)
         if outcome is None and len(choices) == 1:
             outcome = 0
         if outcome is None or not 0 <= outcome < len(choices):
             problem = "needs an outcome" if outcome is None else f"has no outcome {outcome}"
-            listed = "; ".join(
-                f"{i}: {describe(self.world, s)} (p = {p:g})" for i, (p, s) in enumerate(choices[:SHOWN])
-            )
+            first = enumerate(choices[:SHOWN])
+            listed = "; ".join(f"{i}: {self.graph.describe(s)} (p = {p:g})" for i, (p, s) in first)
             raise self._stuck(f"{_short(encode(action))} {problem}; its outcomes: {listed}")
         probability, state = choices[outcome]
         self.actions.append(action)
@@ -290,7 +286,7 @@ class _Follower:
 
     def plan(self) -> Plan:
         return Plan(
-            tuple(self.states),
+            tuple(self.graph.states[s] for s in self.states),
             tuple(self.actions),
             tuple(self.outcomes),
             tuple(self.probabilities),
@@ -306,11 +302,8 @@ class _Follower:
             raise self._stuck(f"the world's {name}() failed: {type(error).__name__}: {error}") from error
 
     def _stuck(self, problem: str) -> DemonstrationError:
-        if not self.states:
-            return DemonstrationError(f"{self.where}: {problem}")
-        return DemonstrationError(
-            f"{self.where}: step {len(self.states)}: {problem}; state: {describe(self.world, self.states[-1])}"
-        )
+        place = f"step {len(self.states)}: {problem}; state: {self.graph.describe(self.states[-1])}"
+        return DemonstrationError(f"{self.where}: {place}")
 
 
 def _key(value: Any) -> str:

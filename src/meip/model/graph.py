@@ -7,7 +7,7 @@ the first time it is seen, its successors are asked for once, and search, likeli
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -18,6 +18,7 @@ from meip.model.domain import Domain, FactBlock, Facts, stack_facts
 from meip.model.world import (
     Action,
     Batches,
+    Decodes,
     Fast,
     GoesOn,
     HasGoal,
@@ -72,6 +73,7 @@ class StateGraph:
         self._outcome_probability = _Growing(np.float64)
         self._arrays: GraphArrays | None = None
         self._blocks: list[FactBlock] | None = None
+        self._listed: dict[int, list[tuple[float, int]]] = {}  # outcomes as listed, where some were equal
         self._prepare()
         self.complete = False
         """True once every state within the horizon is expanded."""
@@ -135,9 +137,13 @@ class StateGraph:
             return
         state = self.states[number]
         actions = list(self.world.actions(state))
+        listed = [self.world.outcomes(state, action) for action in actions]
         results = [
-            self._distribution(self.world.outcomes(state, action), f"outcomes of {action!r}") for action in actions
+            self._distribution(pairs, f"outcomes of {action!r}") for action, pairs in zip(actions, listed, strict=True)
         ]
+        for k, (pairs, merged) in enumerate(zip(listed, results, strict=True), start=len(self.actions)):
+            if len(pairs) != len(merged):
+                self._listed[k] = [(float(p), self.intern(s)) for p, s in pairs]
         self._first_action.data[number] = len(self.actions)
         self._action_count.data[number] = len(actions)
         self.actions.extend(actions)
@@ -281,8 +287,24 @@ class StateGraph:
         """The action of this number, as the world calls it."""
         return self.actions[number]
 
+    def decoded(self, value: Any) -> Action | None:
+        """The action that is written as this JSON value, where the world knows without listing actions (`Decodes`)."""
+        return self.world.decode_action(value) if offers(self.world, Decodes) else None
+
+    def legal(self, number: int) -> Sequence[Action]:
+        """The actions of a state as the world lists them; nothing is expanded."""
+        return self.world.actions(self.states[number])
+
+    def listed(self, action_number: int) -> list[tuple[float, int]]:
+        """The outcomes of an action as the world lists them, equal and impossible ones too."""
+        return self._listed.get(action_number) or self.outcomes(action_number)
+
     def outcomes_of(self, number: int, action: Action) -> list[tuple[float, int]]:
         """What an action leads to as the world lists it, whether or not it is among the actions of this state."""
+        if self.expanded(number):
+            for known in self.action_numbers(number):
+                if self.action(known) == action:
+                    return self.listed(known)
         found = self.world.outcomes(self.states[number], action)
         return [(float(probability), self.intern(state)) for probability, state in found]
 

@@ -147,7 +147,7 @@ def _provenance(found: Explanation) -> str:
         ("their hash", given.demonstrations_hash),
         ("their Kendall tau", f"{found.tau_demo:.3f}"),
         ("members", found.members),
-        ("regime", given.regime),
+        ("objective", given.objective),
         ("seed", given.seed),
         ("meip", given.meip),
         *((f"evidence: {name}", value) for name, value in given.evidence.items()),

@@ -143,7 +143,7 @@ def _measured(item: _Item, rng: np.random.Generator) -> list[Row]:
 
 def _row(metric: Metric, values: Sequence[float], seed: int, conditions: Row) -> Row:
     if metric.proportion:
-        return share_row(sum(values), len(values), metric=metric.name, **conditions)
+        return share_row(float(sum(values)), len(values), metric=metric.name, **conditions)
     return mean_row(values, seed, metric=metric.name, **conditions)
 
 
@@ -155,7 +155,7 @@ def _expected(metric: Metric, graph: StateGraph, ways: Sequence[Behaviour]) -> f
 
 
 def behaviours(graph: StateGraph, agent: Agent, query: Query | None = None, most: int = MOST) -> list[Behaviour]:
-    """Every way things may go when an agent acts, from every initial state, with its probability; they add up to one."""
+    """Every way things may go when an agent acts, from every initial state, with probabilities that add up to one."""
     query = query or Query()
     todo: list[tuple[Behaviour, tuple[int, ...]]] = [  # with what is still planned
         (Behaviour(float(p), (int(s),), ()), ()) for p, s in zip(graph.initial_probability, graph.initial, strict=True)

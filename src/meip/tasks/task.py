@@ -47,9 +47,10 @@ class Provenance:
     meip: str
     """Version that learned it."""
     seed: int
-    regime: str
+    objective: str
+    """What it maximised: plans, choices, history, svm or svm-literal."""
     options: dict[str, Any]
-    """Every option by its name."""
+    """Every option that was used, by its name."""
     demonstrations: int
     demonstrations_hash: str
     longest: int

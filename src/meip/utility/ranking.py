@@ -1,4 +1,4 @@
-"""From utilities to a ranking of a graph's states: g [states, members], computed once for each state that is asked for."""
+"""From utilities to a ranking of a graph's states: g [states, members], computed once for each state asked for."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from meip.base.errors import LearningError
 from meip.base.kernels import kernel
 from meip.concepts.language import Concept
-from meip.concepts.values.columns import Programs, values_at
-from meip.model.domain import Domain
+from meip.concepts.values.columns import values_at
+from meip.concepts.values.denotation import Denotation
+from meip.concepts.values.program import Program
+from meip.model.domain import Domain, FactBlock
 from meip.model.graph import StateGraph
 from meip.utility.terms import PLAIN, Utility, UtilityTerm
 
@@ -95,28 +97,41 @@ class UtilityRanking(Ranking):
             for term in utility.terms:
                 at = first[term.concept, term.kind, term.knots]
                 self._weights[at : at + term.size, m] = term.weights
-        self._programs: dict[Domain, Programs] = {}
+        self._programs: dict[Domain, Program] = {}
         self._mean: _MeanRanking | None = None
 
     def mean(self, graph: StateGraph, states: Sequence[int] | Ints) -> Floats:
         """g is linear in the weights: the mean of the members is one utility with their mean weights."""
         if self._mean is None:
             self._mean = _MeanRanking(self)
-        return self._mean(graph, states)[np.asarray(states, dtype=np.int64), 0]
+        found: Floats = self._mean(graph, states)[np.asarray(states, dtype=np.int64), 0]
+        return found
 
     def _rank(self, graph: StateGraph, states: Ints) -> Floats:
         return self.rank_with(graph, states, self._weights)
 
     def rank_with(self, graph: StateGraph, states: Ints, weights: Floats) -> Floats:
         """The same concepts with other weights [terms, columns]."""
-        found = np.zeros((len(states), weights.shape[1]))
         if not len(self._terms):
-            return found
-        programs = self._programs.setdefault(graph.domain, Programs(graph.domain))
-        values, missing = values_at(graph, programs(self.concepts), states)
+            return np.zeros((len(states), weights.shape[1]))
+        return self._utilities(*values_at(graph, self._program(graph.domain), states), weights)
+
+    def mean_of(self, domain: Domain, blocks: Sequence[FactBlock]) -> Floats:
+        """The members' mean for states that are known by their facts only [S]."""
+        values, missing = Denotation(domain, blocks).matrix(self._program(domain))
+        return self._utilities(values, missing, self.mean_weights())[:, 0]
+
+    def _program(self, domain: Domain) -> Program:
+        if domain not in self._programs:
+            self._programs[domain] = Program(domain, self.concepts)
+        return self._programs[domain]
+
+    def _utilities(self, values: Floats, missing: NDArray[np.bool_], weights: Floats) -> Floats:
+        found = np.zeros((len(values), weights.shape[1]))
         if np.isnan(values).any() and np.isnan(values[~missing]).any():
             raise LearningError("a concept is NaN in a state where it is not marked as missing")
-        _utilities(values, missing, self._terms, self._start, self._knots, weights, found)
+        if len(self._terms):
+            _utilities(values, missing, self._terms, self._start, self._knots, weights, found)
         return found
 
     def mean_weights(self) -> Floats:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from meip.base.errors import DomainError
 from meip.concepts.language import Aggregated, Term
 from meip.concepts.values.kernels import ALL, STATES, TILE, Bits, pack, run
-from meip.concepts.values.program import Program
-from meip.concepts.values.sizes import Bound, Classes, Input
+from meip.concepts.values.program import Bound, Classes, Input, Program
 from meip.model.domain import Domain, FactBlock
 
 __all__ = ["Batch", "batches", "dense"]

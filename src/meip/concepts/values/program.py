@@ -7,8 +7,9 @@ of their arguments; sizes and places follow from the entity counts of a batch wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -30,11 +31,52 @@ from meip.concepts.language import (
     Restriction,
     Term,
 )
-from meip.concepts.values.kernels import Code, Op
-from meip.concepts.values.sizes import Bound, Classes, Digits, Input, Order, Size, Start, measure
+from meip.concepts.values.kernels import TILE, Code, Op
 from meip.model.domain import Domain
 
-__all__ = ["Program"]
+__all__ = ["Bound", "Classes", "Digits", "Input", "Order", "Program", "Size", "Start"]
+
+Classes = tuple[str, ...]
+Order = tuple[int, ...]
+
+
+class Input(NamedTuple):
+    """What a program reads: the table of a predicate, or (without a name) which entities of a class there are."""
+
+    name: str | None
+    classes: Classes
+
+
+@dataclass(frozen=True)
+class Digits:
+    """A size: how many binary digits the number of tuples over these classes has."""
+
+    classes: Classes
+
+
+@dataclass(frozen=True)
+class Start:
+    """A size: how many tuples the functions before this one have."""
+
+    function: int
+
+
+Size = Classes | Digits | Start
+"""A size that instructions speak of; classes stand for the number of tuples over them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A program with the sizes of one batch filled in."""
+
+    code: Code  # [I, 11]
+    pool: Code
+    inputs: int  # tuples of the inputs, the first in the arena
+    tuples: int  # of the whole arena
+
+    @property
+    def nbytes(self) -> int:
+        return self.tuples * TILE * 8
 
 
 class Program:
@@ -86,7 +128,7 @@ class Program:
 
     def _bind(self, counts: Mapping[str, int], static: tuple[bool, ...]) -> Bound:
         functions = [prod([counts[c] for c in self.domain.fluent(name).classes]) for name, _ in self.functions]
-        sizes = np.array([measure(s, counts, functions) for s in self._sizes], np.int64)
+        sizes = np.array([_measure(s, counts, functions) for s in self._sizes], np.int64)
         room = sizes[np.array(self._register_size, np.int64)]
         order = np.ones(len(room), np.bool_)
         order[self._input_registers] = False
@@ -135,10 +177,8 @@ class Program:
 
     def _quantified(self, concept: Quantified, row: int) -> None:
         classes, value = self._relation(concept.value)
-        if concept.scope is None and concept.quantifier != "all":
-            scope = value  # nothing is outside of U
-        else:
-            scope = self._scope(concept, classes, concept.scope)
+        anywhere = concept.scope is None and concept.quantifier != "all"  # nothing is outside of U
+        scope = value if anywhere else self._scope(concept, classes, concept.scope)
         match concept.quantifier:
             case "count":
                 self._emit(Op.NUMBER, a=self._count(classes, value, scope), x=Digits(classes), extra=row)
@@ -348,3 +388,12 @@ class Program:
         else:
             kind(node, self.domain)
         raise ConceptError(f"{node} does not fit the domain {self.domain.name!r}")
+
+
+def _measure(size: Size, counts: Mapping[str, int], functions: Sequence[int]) -> int:
+    """The number that a size stands for; functions: the tuples of each."""
+    if isinstance(size, Start):
+        return sum(functions[: size.function])
+    if isinstance(size, Digits):
+        return prod([counts[c] for c in size.classes]).bit_length()
+    return prod([counts[c] for c in size])

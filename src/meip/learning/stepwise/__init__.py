@@ -3,11 +3,9 @@
 steps         demonstrated steps with their alternatives, as state numbers
 candidates    counts of the grammar's terms, each different one once
 objective     the per-step likelihood with linear increments, fitted under an L1 price
-score         learned utilities as a score of states; a greedy walk with it
 learn         the choice of price and model by held-out demonstrations
 """
 
 from meip.learning.stepwise.learn import StepwiseOptions, StepwiseResult, learn_stepwise, stepwise
-from meip.learning.stepwise.score import UtilityScore
 
-__all__ = ["StepwiseOptions", "StepwiseResult", "UtilityScore", "learn_stepwise", "stepwise"]
+__all__ = ["StepwiseOptions", "StepwiseResult", "learn_stepwise", "stepwise"]

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.base.errors import LearningError
 from meip.concepts.bank import ConceptBank, LevelInfo
+from meip.concepts.check import kind
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import (
     Agreement,
@@ -26,10 +28,11 @@ from meip.concepts.language import (
     Term,
     walk,
 )
+from meip.concepts.parser import parse_concept
 from meip.concepts.values.denotation import Denotation
 from meip.model.domain import Domain
 
-__all__ = ["Candidates", "find_candidates", "price"]
+__all__ = ["Candidates", "find_candidates", "given_candidates", "price"]
 
 Floats = NDArray[np.float64]
 AGREEMENT = 1.1  # what is taken off for each
@@ -73,9 +76,8 @@ class _Pruner:
 
 def find_candidates(denotation: Denotation, problem_of: Sequence[int], grammar: Grammar | None = None) -> Candidates:
     """All candidate concepts of a grammar over the states of a batch."""
-    rules = replace(grammar or Grammar.planning(), quantifiers=("count",), aggregators=("max", "min"))
     pruner = _Pruner(denotation)
-    bank = ConceptBank(denotation.domain, rules, pruner)
+    bank = ConceptBank(denotation.domain, grammar or Grammar.planning(), pruner)
     problems = np.asarray(problem_of)
     starts = np.flatnonzero(np.diff(problems, prepend=-1))
     concepts: list[Concept] = []
@@ -107,6 +109,19 @@ def find_candidates(denotation: Denotation, problem_of: Sequence[int], grammar: 
         Candidates(concepts, np.array(columns).reshape(len(concepts), -1).T, np.zeros(0), twins, levels),
         denotation.domain,
     )
+
+
+def given_candidates(denotation: Denotation, texts: Sequence[str]) -> Candidates:
+    """The user's own concepts as candidates; none has to pay a price."""
+    concepts: list[Concept] = [parse_concept(text, denotation.domain) for text in texts]
+    for concept in concepts:
+        if kind(concept, denotation.domain) == "table":
+            raise LearningError(f"{concept}: single choices are compared by sums, so that a table cannot be used")
+    values, missing = denotation.matrix(concepts)
+    if missing.any():
+        name = concepts[int(np.argmax(missing.any(axis=0)))]
+        raise LearningError(f"{name}: its value is missing in some of the states that were compared")
+    return Candidates(concepts, values, np.zeros(len(concepts)), [[(c, 1.0)] for c in concepts])
 
 
 def _cheapest(found: Candidates, domain: Domain) -> Candidates:

@@ -20,12 +20,15 @@ from meip.base.errors import LearningError
 from meip.concepts.check import kind
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
-from meip.learning.stepwise.candidates import find_candidates
+from meip.learning.stepwise.candidates import find_candidates, given_candidates
 from meip.learning.stepwise.objective import Problem, build_problem, fit, log_likelihood
-from meip.learning.stepwise.score import UtilityScore, greedy_walk
 from meip.learning.stepwise.steps import ALTERNATIVES, Demonstrated, Steps
+from meip.model.choices import Replayed, replay_all
 from meip.model.demonstrations import Episode
 from meip.model.graph import StateGraph
+from meip.search import greedy
+from meip.search.query import Query
+from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import Utility, UtilityTerm
 
 __all__ = ["Progress", "Stage", "StepwiseOptions", "StepwiseResult", "Trial", "learn_stepwise", "stepwise"]
@@ -39,6 +42,8 @@ class StepwiseOptions:
     """The constants of the recipe; the same for every domain."""
 
     grammar: Grammar = field(default_factory=Grammar.planning)
+    concepts: tuple[str, ...] | None = None
+    """Only these, as texts."""
     strengths: tuple[float, ...] = (0.01, 0.004)
     """Prices per primitive of a concept, to choose from."""
     margin: float = 0.5
@@ -91,7 +96,7 @@ class Stage:
 
 
 def learn_stepwise(
-    episodes: Sequence[Episode], options: StepwiseOptions | None = None, progress: Progress | None = None
+    episodes: Sequence[Episode] | Replayed, options: StepwiseOptions | None = None, progress: Progress | None = None
 ) -> StepwiseResult:
     """Learn by the stepwise regime; the same seed gives the same result."""
     result: StepwiseResult | None = None
@@ -104,8 +109,9 @@ def learn_stepwise(
     return result
 
 
-def stepwise(episodes: Sequence[Episode], options: StepwiseOptions) -> Iterator[tuple[Stage, dict[str, Any]]]:
+def stepwise(given: Sequence[Episode] | Replayed, options: StepwiseOptions) -> Iterator[tuple[Stage, dict[str, Any]]]:
     """The stages as they happen: (what is carried on, what is only for looking at)."""
+    episodes = given if isinstance(given, Replayed) else replay_all(given)
     steps = Steps(episodes, options.seed, options.alternatives, options.only_needed)
     simple = dataclasses.replace(options.grammar, max_level=min(SIMPLE, options.grammar.max_level))
     reading = _Study(steps, options, simple).survey()
@@ -195,7 +201,10 @@ class _Study:
 
     def __init__(self, steps: Steps, options: StepwiseOptions, grammar: Grammar) -> None:
         self.steps, self.options = steps, options
-        self.candidates = find_candidates(steps.denotation(), steps.problem_of, grammar)
+        if options.concepts is None:
+            self.candidates = find_candidates(steps.denotation(), steps.problem_of, grammar)
+        else:
+            self.candidates = given_candidates(steps.denotation(), options.concepts)
         self.demonstrations: list[Demonstrated] = []
         self.folds: list[tuple[list[Demonstrated], list[Demonstrated]]] = []
         self.starts: dict[int, list[int]] = {}
@@ -249,8 +258,8 @@ class _Study:
         folds = _folds(demonstrations)
         total = 0.0
         for train, test in folds:
-            score = UtilityScore(self.steps.domain, [self._single(train, reordered, max(self.options.strengths))])
-            total += self._likelihood(score, test)
+            ranking = UtilityRanking([self._single(train, reordered, max(self.options.strengths))])
+            total += self._likelihood(ranking, test)
         return total / (len(folds) or 1)
 
     def trials(self) -> Iterator[Trial]:
@@ -282,22 +291,24 @@ class _Study:
         solved, likelihood = 0, 0.0
         for train, test in self.folds:
             utilities = self.fit_model(name, train, strength, self.options.tried)
-            score = UtilityScore(self.steps.domain, utilities)
-            likelihood += self._likelihood(score, test) / len(self.folds)
+            ranking = UtilityRanking(utilities)
+            likelihood += self._likelihood(ranking, test) / len(self.folds)
             for shown in {d.problem: d for d in test}.values():
                 if not shown.graph.has_goal:
                     continue
                 limit = self.options.patience * shown.steps + 10
                 for start in self.starts[shown.problem]:
-                    walk = greedy_walk(shown.graph, score, limit, start)
-                    solved += walk.solved
-                    lengths.append((walk.steps if walk.solved else limit) / max(shown.steps, 1))
+                    query = Query(horizon=limit + 1, iterations=limit, seed=self.options.seed)
+                    walk = greedy.search(shown.graph, ranking, [start], query)
+                    reached = walk.stopped_by == "goal"
+                    solved += reached
+                    lengths.append((walk.expansions if reached else limit) / max(shown.steps, 1))
         mean = float(np.mean(lengths)) if lengths else 0.0
         return Trial(name, strength, solved, len(lengths), mean, likelihood)
 
-    def _likelihood(self, score: UtilityScore, demonstrations: Sequence[Demonstrated]) -> float:
+    def _likelihood(self, ranking: UtilityRanking, demonstrations: Sequence[Demonstrated]) -> float:
         """Mean log-likelihood of the steps shown, under the mean of the utilities."""
-        g = score(self.steps.blocks)[:, None]
+        g = ranking.mean_of(self.steps.domain, self.steps.blocks)[:, None]
         return log_likelihood(build_problem(g, demonstrations, also=False), np.ones(1))
 
     def fit_model(
@@ -306,10 +317,8 @@ class _Study:
         """The utilities of a model by name."""
         if name != "committee":
             return [self._single(demonstrations, name == "single-reordered", strength)]
-        return [
-            self._member(m, demonstrations, strength)
-            for m in range(self.options.members if members is None else members)
-        ]
+        count = self.options.members if members is None else members
+        return [self._member(m, demonstrations, strength) for m in range(count)]
 
     def _single(self, demonstrations: Sequence[Demonstrated], also: bool, strength: float) -> Utility:
         problem = build_problem(self.candidates.values, demonstrations, also)

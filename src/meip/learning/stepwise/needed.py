@@ -21,7 +21,7 @@ REPLAYED = 40_000  # steps that are replayed at most; the rest of a very long pl
 def next_state(graph: StateGraph, state: int, action: Hashable) -> int | None:
     """Where an action leads for certain; None where it is not possible or up to chance."""
     for number in graph.action_numbers(state):
-        if graph.actions[number] == action:
+        if graph.action(number) == action:
             outcomes = graph.outcomes(number)
             return outcomes[0][1] if len(outcomes) == 1 else None
     return None

@@ -17,9 +17,10 @@ from meip.base.errors import LearningError
 from meip.concepts.values.denotation import Denotation
 from meip.learning.stepwise.combined import combine
 from meip.learning.stepwise.needed import needed, next_state
-from meip.model.demonstrations import Episode, Plan, replay
+from meip.model.choices import Replayed, replay_all
+from meip.model.demonstrations import Episode, Plan
 from meip.model.domain import Domain, FactBlock
-from meip.model.graph import StateGraph, state_graph
+from meip.model.graph import StateGraph
 
 __all__ = ["Choice", "Demonstrated", "Steps"]
 
@@ -70,16 +71,15 @@ class Steps:
 
     def __init__(
         self,
-        episodes: Sequence[Episode],
+        episodes: Sequence[Episode] | Replayed,
         seed: int = 0,
         alternatives: int = ALTERNATIVES,
         only_needed: bool | None = None,
         pairs: int = 0,
     ) -> None:
-        if not episodes:
-            raise LearningError("there are no demonstrations to learn from: give at least one")
-        self.graphs: list[StateGraph] = []
-        shown, own = self._replayed(episodes)
+        given = episodes if isinstance(episodes, Replayed) else replay_all(episodes)
+        self.graphs: list[StateGraph] = list(given.graphs)
+        shown, own = [walk.plan for walk in given.walks], [walk.graph for walk in given.walks]
         short = shown if only_needed is False else [needed(self.graphs[k], p) for p, k in zip(shown, own, strict=True)]
         self.left_out = sum(len(a.actions) - len(b.actions) for a, b in zip(shown, short, strict=True))
         plans = {"shown": shown, "needed": short} if self.left_out else {"shown": shown}
@@ -94,28 +94,6 @@ class Steps:
             raise LearningError("no demonstration has a step: there is nothing to learn from plans of one state")
         self.blocks = self._number()
         self.states = sum(len(b.states) for b in self.blocks)
-
-    def _replayed(self, episodes: Sequence[Episode]) -> tuple[list[Plan], list[int]]:
-        """The plans as they were shown, and the number of the problem of each."""
-        graphs: dict[Hashable, int] = {}
-        plans: list[Plan] = []
-        own: list[int] = []
-        for number, episode in enumerate(episodes, start=1):
-            key = id(episode.world)
-            if key not in graphs:
-                graphs[key] = len(self.graphs)
-                self.graphs.append(state_graph(episode.world))
-            graph = self.graphs[graphs[key]]
-            if graph.domain != self.domain:
-                raise LearningError(
-                    f"demonstration {number} is in domain {graph.domain.name!r}, the first one in "
-                    f"{self.domain.name!r}: what is learned is about one domain"
-                )
-            given = episode.demonstration
-            plan = given if isinstance(given, Plan) else replay(graph.world, given, where=f"demonstration {number}")
-            plans.append(plan)
-            own.append(graphs[key])
-        return plans, own
 
     def _choose(
         self, plans: Sequence[Plan], own: Sequence[int], pairs: int, alternatives: int, rng: np.random.Generator
@@ -206,7 +184,7 @@ def _choice(
     graph: StateGraph, plan: Plan, states: Sequence[int], t: int, also: Sequence[Hashable] | None = None
 ) -> Choice:
     numbers = graph.action_numbers(states[t])
-    actions = [graph.actions[a] for a in numbers]
+    actions = [graph.action(a) for a in numbers]
     outcomes = [graph.outcomes(a) for a in numbers]
     if plan.actions[t] in actions:
         shown = actions.index(plan.actions[t])

@@ -4,5 +4,5 @@
 - `folds` over `kernel`, `chords`, `spread`: folding one cloth and many; `silhouette`: the visible outline
 - `fluents`: what can be said about a cloth; `proposal`: which folds to consider; `world`: all of it as a World
 - `demonstrate`: the scripted demonstrator and the bundled demonstrations; `referee`: was it folded as people do?
-- `render`, `sheets`, `canvas`: pictures; `parse_graph`: pictures back to polygons
+- `render`, `canvas`: pictures; `parse_graph`: pictures back to polygons
 """

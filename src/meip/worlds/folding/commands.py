@@ -104,7 +104,7 @@ def _keep(garments: list[Any], folder: Path | None, picture: Path | None) -> Non
         typer.echo(f"{len(garments)} garment{'s' if len(garments) != 1 else ''} written to {folder}")
     if picture is not None:
         from meip.worlds.folding.canvas import write_canvas
-        from meip.worlds.folding.sheets import garment_sheet
+        from meip.worlds.folding.render import garment_sheet
 
         write_canvas(picture, garment_sheet(garments, columns=max(1, min(12, round(len(garments) ** 0.5 * 1.4)))))
         typer.echo(f"drawn in {picture}")
@@ -167,8 +167,7 @@ def render_files(
       meip fold render shirt.json folded.fold -o look.svg --theme dark
     """
     from meip.worlds.folding.canvas import DARK, LIGHT, write_canvas
-    from meip.worlds.folding.render import contact_sheet
-    from meip.worlds.folding.sheets import rows_of_file
+    from meip.worlds.folding.render import contact_sheet, rows_of_file
 
     themes = {"light": LIGHT, "dark": DARK}
     if theme not in themes:

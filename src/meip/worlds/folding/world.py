@@ -152,8 +152,7 @@ class Folding(World):
         write_canvas(path, contact_sheet([self._row(states, actions)], title=title))
 
     def _row(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> Any:
-        from meip.worlds.folding.render import plan_row
-        from meip.worlds.folding.sheets import segment
+        from meip.worlds.folding.render import plan_row, segment
 
         return plan_row(self.garment.name, list(states), folds=[segment(a) for a in actions], logo=self.garment.logo)
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from meip.base.errors import BudgetError, DemonstrationError, DocumentError, MeipError
-from meip.model.demonstrations import Demonstration, record
+from meip.model.demonstrations import Demonstration, Episode, Plan, Step as Shown
+from meip.model.problems import problem_document
 from meip.search.best_first import best_first
 from meip.search.query import Query
 from meip.utility.ranking import ScoreRanking
@@ -15,35 +16,45 @@ from meip.worlds.pddl.engine import Engine
 from meip.worlds.pddl.graph import PackedGraph
 from meip.worlds.pddl.heuristics import RelaxedDistance, goal_count, score_of
 from meip.worlds.pddl.plans import Step, read_plan, step_text
-from meip.worlds.pddl.reader import parse_problem, read_text
 from meip.worlds.pddl.syntax import And
-from meip.worlds.pddl.world import PddlWorld, find_domain, load_domain, read_problem
+from meip.worlds.pddl.world import PddlWorld, read_problem
 from meip.worlds.pddl.writer import domain_text, problem_text
 
-__all__ = ["demonstrate", "plan_demonstration", "read_pair", "read_pairs", "solve"]
+__all__ = ["demonstrate", "plan_demonstration", "read_pair", "read_pairs", "solve", "walked"]
 
 
 def plan_demonstration(world: PddlWorld, steps: Sequence[Step], *, where: str = "plan", by: str = "") -> Demonstration:
-    """The demonstration of a plan; every step is replayed, and the goal must be reached at the end.
+    """The demonstration of a plan; see `walked`."""
+    plan = walked(world, steps, where=where)
+    chance = [outcome if p < 1.0 else None for outcome, p in zip(plan.outcomes, plan.probabilities, strict=True)]
+    taken = tuple(Shown(action, outcome) for action, outcome in zip(plan.actions, chance, strict=True))
+    return Demonstration(problem_document(world), taken, by=by)
+
+
+def walked(world: PddlWorld, steps: Sequence[Step], *, where: str = "plan") -> Plan:
+    """A plan, replayed: the first illegal step is named, the goal must be reached, and what comes after it is left out.
 
     Where chance has a say, each action has its likeliest outcome.
     """
-    state = world.initial()[0][1]
-    picks: list[int | None] = []
+    states, picks, odds = [world.initial()[0][1]], list[int](), list[float]()
     for number, step in enumerate(steps, start=1):
+        if world.reached(states[-1]):
+            break
         try:
-            choices = world.outcomes(state, step_text(step))
+            choices = world.outcomes(states[-1], step_text(step))
         except MeipError as error:
             raise DemonstrationError(f"{where}: step {number}: {error}") from None
         pick = max(range(len(choices)), key=lambda i: choices[i][0])
         picks.append(pick)
-        state = choices[pick][1]
-    if not world.reached(state):
+        odds.append(choices[pick][0])
+        states.append(choices[pick][1])
+    if not world.reached(states[-1]):
         raise DemonstrationError(
             f"{where}: the plan is legal but its {len(steps)} steps do not reach the goal; unmet: "
-            + ", ".join(_open_goals(world, state)[:5])
+            + ", ".join(_open_goals(world, states[-1])[:5])
         )
-    return record(world, [step_text(s) for s in steps], picks, by=by)
+    actions = tuple(step_text(step) for step in steps[: len(picks)])
+    return Plan(tuple(states), actions, tuple(picks), tuple(odds), (False,) * len(picks))
 
 
 def _open_goals(world: PddlWorld, state: bytes) -> list[str]:
@@ -53,30 +64,13 @@ def _open_goals(world: PddlWorld, state: bytes) -> list[str]:
     return [str(found) for part in parts if (found := unmet(situation, part, {})) is not None]
 
 
-def read_pair(problem: str | Path, plan: str | Path, domain: str | Path | None = None) -> Demonstration:
-    """The demonstration of a problem file and a plan file. Steps after the goal was reached are left out."""
-    file = load_domain(domain if domain is not None else find_domain(Path(problem)))
-    text = read_text(problem)
-    parsed = parse_problem(text, file, str(problem))
-    world = PddlWorld(domain_text(file), text)
-    steps = read_plan(plan, file, parsed)
-    return plan_demonstration(world, steps[: _goal_step(world, steps)], where=str(plan))
+def read_pair(problem: str | Path, plan: str | Path, domain: str | Path | None = None) -> Episode:
+    """The plan of a plan file in the world of a problem file, replayed."""
+    world = read_problem(problem, domain)
+    return Episode(world, walked(world, read_plan(plan, world.file, world.problem), where=str(plan)), str(plan))
 
 
-def _goal_step(world: PddlWorld, steps: Sequence[Step]) -> int:
-    """After how many steps the goal is first reached; all of them where it is not, or where one is illegal."""
-    state = world.initial()[0][1]
-    for number, step in enumerate(steps):
-        if world.reached(state):
-            return number
-        try:
-            state = max(world.outcomes(state, step_text(step)), key=lambda choice: choice[0])[1]
-        except MeipError:
-            break
-    return len(steps)
-
-
-def read_pairs(domain: str | Path | None, folder: str | Path) -> list[Demonstration]:
+def read_pairs(domain: str | Path | None, folder: str | Path) -> list[Episode]:
     """Every NAME.plan of a folder, with the NAME.pddl beside it, in the order of their names."""
     plans = sorted(Path(folder).glob("*.plan"))
     if not plans:

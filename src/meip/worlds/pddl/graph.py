@@ -6,7 +6,7 @@ row of words in a hash table, an action its number in the engine until somebody 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
@@ -66,8 +66,8 @@ class PackedGraph(StateGraph):
         if not self.expanded(number):
             self._expand(np.array([number], np.int64))
 
-    def expand_many(self, numbers: Sequence[int] | Ints) -> None:
-        chosen = np.unique(np.asarray(numbers, dtype=np.int64))
+    def expand_many(self, numbers: Iterable[int]) -> None:
+        chosen = np.unique(np.fromiter(numbers, dtype=np.int64))
         chosen = chosen[self._action_count.data[chosen] == UNEXPANDED]
         if len(chosen):
             self._expand(chosen)

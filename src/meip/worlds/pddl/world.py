@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,8 +20,7 @@ from meip.worlds.pddl.objects import Instance
 from meip.worlds.pddl.plans import plan_text, step_text
 from meip.worlds.pddl.reader import parse_domain, parse_problem, read_text
 from meip.worlds.pddl.schemas import conjunction
-from meip.worlds.pddl.syntax import Atom, Condition, DomainFile, ProblemFile, Quantified, Value
-from meip.worlds.pddl.together import Names, side_by_side
+from meip.worlds.pddl.syntax import And, Atom, Condition, DomainFile, ProblemFile, Quantified, Value
 from meip.worlds.pddl.writer import domain_text, problem_text
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["PddlWorld", "find_domain", "goal_atoms", "load_domain", "read_problem", "shipped_domains"]
 
 Words = NDArray[np.uint64]
+Names = dict[str, str]
 SHOWN = 24
 
 
@@ -59,8 +59,12 @@ def _source(value: str, what: str) -> tuple[str, str]:
 
 
 def load_domain(source: str | Path) -> DomainFile:
-    """A domain from PDDL text, a path, or the name of a shipped domain."""
-    text, name = _source(str(source), "domain_pddl")
+    """A domain from PDDL text, a path, or the name of a shipped domain; the same text is parsed once."""
+    return _domain(*_source(str(source), "domain_pddl"))
+
+
+@lru_cache(maxsize=16)
+def _domain(text: str, name: str) -> DomainFile:
     return parse_domain(text, name)
 
 
@@ -92,8 +96,7 @@ class PddlWorld(World):
     @cached_property
     def file(self) -> DomainFile:
         """The domain, as it was read."""
-        text, name = _source(self.domain_pddl, "domain_pddl")
-        return parse_domain(text, name)
+        return load_domain(self.domain_pddl)
 
     @cached_property
     def problem(self) -> ProblemFile:
@@ -114,7 +117,16 @@ class PddlWorld(World):
     @classmethod
     def of(cls, domain: DomainFile, problem: ProblemFile, horizon: int = 10_000) -> PddlWorld:
         """The world of files that were already read."""
-        return cls(domain_text(domain), problem_text(problem), horizon=horizon)
+        return cls.parsed(domain, problem, problem_text(problem), horizon)
+
+    @classmethod
+    def parsed(cls, domain: DomainFile, problem: ProblemFile, text: str, horizon: int = 10_000) -> PddlWorld:
+        """The world of files that were already read; `text` is that of the problem."""
+        world = cls.__new__(cls)
+        fields = {"domain_pddl": domain_text(domain), "problem_pddl": text, "generate": None, "seed": 0}
+        for name, value in {**fields, "horizon": horizon, "file": domain, "problem": problem}.items():
+            object.__setattr__(world, name, value)
+        return world
 
     @cached_property
     def instance(self) -> Instance:
@@ -155,7 +167,7 @@ class PddlWorld(World):
     def together(self, other: Any) -> tuple[PddlWorld, Callable[[str], str], Callable[[str], str]] | None:
         if not isinstance(other, PddlWorld) or other.file != self.file:
             return None
-        problem, first, second = side_by_side(self.file, self.problem, other.problem)
+        problem, first, second = _side_by_side(self.file, self.problem, other.problem)
         world = PddlWorld.of(self.file, problem, self.horizon)
         return world, partial(_renamed, first), partial(_renamed, second)
 
@@ -303,9 +315,28 @@ class PddlWorld(World):
         return " ".join(texts[:SHOWN]) + more
 
 
+def _side_by_side(domain: DomainFile, first: ProblemFile, second: ProblemFile) -> tuple[ProblemFile, Names, Names]:
+    """Objects, facts and goals of both as one problem, and what the objects of each are called; constants stay."""
+    names = {name: f"{name}-1" for name in first.objects}, {name: f"{name}-2" for name in second.objects}
+    objects: dict[str, tuple[str, ...]] = {}
+    atoms: dict[Atom, None] = {}
+    values: dict[Value, float] = {}
+    for problem, called in zip((first, second), names, strict=True):
+        objects.update({called[name]: types for name, types in problem.objects.items()})
+        atoms.update((Atom(a.name, _moved(a.args, called)), None) for a in problem.atoms)
+        values.update((Value(v.name, _moved(v.args, called)), x) for v, x in problem.values.items())
+    goal = And((substitute(first.goal, names[0]), substitute(second.goal, names[1])))
+    name = f"{first.name}-and-{second.name}"
+    return ProblemFile(name, domain.name, objects, tuple(atoms), values, goal), *names
+
+
+def _moved(args: Sequence[str], called: Names) -> tuple[str, ...]:
+    return tuple(called.get(a, a) for a in args)
+
+
 def _renamed(names: Names, action: str) -> str:
     name, *arguments = action.strip("()").split()
-    return step_text((name, *(names.get(a, a) for a in arguments)))
+    return step_text((name, *_moved(arguments, names)))
 
 
 def _merged(probabilities: NDArray[np.float64], states: Words) -> list[tuple[float, bytes]]:
@@ -360,8 +391,7 @@ def read_problem(path: str | Path, domain: str | Path | None = None) -> PddlWorl
     """The world of a problem file. Without a domain: the one that `find_domain` finds."""
     file = load_domain(domain if domain is not None else find_domain(Path(path)))
     text = read_text(path)
-    parse_problem(text, file, str(path))  # so that errors name the file
-    return PddlWorld(domain_text(file), text)
+    return PddlWorld.parsed(file, parse_problem(text, file, str(path)), text)
 
 
 def find_domain(problem: Path) -> Path:

@@ -12,10 +12,10 @@ from meip.worlds.pddl.conditions import unmet
 from meip.worlds.pddl.plans import Step, read_plan, step_text
 from meip.worlds.pddl.reader import parse_problem, read_text
 from meip.worlds.pddl.syntax import And
-from meip.worlds.pddl.world import PddlWorld, find_domain, load_domain, read_problem
+from meip.worlds.pddl.world import PddlWorld, find_domain, load_domain
 from meip.worlds.pddl.writer import domain_text, problem_text
 
-__all__ = ["demonstrate", "plan_demonstration", "read_pair", "read_pairs", "solve"]
+__all__ = ["plan_demonstration", "read_pair", "read_pairs", "solve"]
 
 
 def plan_demonstration(world: PddlWorld, steps: Sequence[Step], *, where: str = "plan", by: str = "") -> Demonstration:
@@ -142,10 +142,3 @@ def _external(world: PddlWorld, seconds: float) -> tuple[list[Step], str] | None
     if result.plan is None:
         return None
     return [(a.action.name, *(str(p) for p in a.actual_parameters)) for a in result.plan.actions], name
-
-
-def demonstrate(domain: str | Path, problem: str | Path, seconds: float = 30.0) -> Demonstration:
-    """A demonstration of a problem, by a planner."""
-    world = read_problem(problem, domain)
-    steps, name = solve(world, seconds)
-    return plan_demonstration(world, steps, where=str(problem), by=name)

@@ -31,21 +31,11 @@ class StateTable:
 
     def add(self, states: Words) -> tuple[Ints, NDArray[np.bool_]]:
         """Ids [K] of these states, and which of them are new (the first of equal rows only)."""
-        rows = self._as_rows(states)
+        rows = np.ascontiguousarray(np.atleast_2d(states), dtype=np.uint64)
         self._reserve(self._count + len(rows))
         ids, fresh = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.bool_)
-        self._count = int(kernels.insert(rows, self._rows, self._count, self._slots, ids, fresh, True))
+        self._count = int(kernels.insert(rows, self._rows, self._count, self._slots, ids, fresh))
         return ids, fresh
-
-    def lookup(self, states: Words) -> Ints:
-        """Ids [K] of these states; -1 where they are not in the table."""
-        rows = self._as_rows(states)
-        ids, fresh = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.bool_)
-        kernels.insert(rows, self._rows, self._count, self._slots, ids, fresh, False)
-        return ids
-
-    def _as_rows(self, states: Words) -> Words:
-        return np.ascontiguousarray(np.atleast_2d(states), dtype=np.uint64)
 
     def _reserve(self, count: int) -> None:
         if count > len(self._rows):

@@ -11,16 +11,10 @@ import numpy as np
 import pytest
 
 from meip.base.errors import ConceptError
-from meip.concepts.bank import (
-    ConceptBank,
-    Grammar,
-    consistent,
-    deduplicate,
-    exactly_seen,
-    relevant,
-)
+from meip.concepts.bank import ConceptBank
 from meip.concepts.check import kind, slot
 from meip.concepts.english import english
+from meip.concepts.grammar import Grammar
 from meip.concepts.language import (
     Aggregated,
     Closure,
@@ -35,6 +29,7 @@ from meip.concepts.language import (
     Term,
 )
 from meip.concepts.parser import parse_concept
+from meip.concepts.selection import deduplicate, exactly_seen, relevant
 from meip.model.domain import Domain, EntityClass, function, predicate
 
 # --- brute force: terms as nested tuples and sets in which obvious twins coincide by construction ---
@@ -362,16 +357,6 @@ def test_a_relevant_concept_changes_within_some_demonstration() -> None:
     missing[1, 1] = True
     assert relevant(VALUES, PATHS, missing).tolist() == [True, True, True, True, True]
     assert relevant(VALUES, [np.array([2])]).tolist() == [False] * 5
-
-
-def test_a_consistent_concept_never_returns_to_an_earlier_value() -> None:
-    # The third column falls in one demonstration and rises in the other, but 3 < 2 < 1 and 3 < 5 can be ranked.
-    assert consistent(VALUES, PATHS).tolist() == [True, True, True, True, False]
-    assert consistent(VALUES, [np.array([1, 2]), np.array([2, 3])]).tolist() == [True, True, True, False, True]
-    missing = np.zeros_like(VALUES, dtype=bool)
-    missing[1, 0] = True
-    assert consistent(VALUES, PATHS, missing).tolist() == [True, True, True, True, False]
-    assert not consistent(VALUES, [np.array([0, 1, 0])], missing)[0]
 
 
 def test_concepts_with_equal_columns_are_kept_once_with_their_twins() -> None:

@@ -11,7 +11,7 @@ from random_concepts import concepts, terms
 
 from meip.base.errors import ConceptError
 from meip.concepts import operations
-from meip.concepts.check import kind, parameters, signature, slot
+from meip.concepts.check import kind, signature, slot
 from meip.concepts.language import MAX_DEPTH, Concept, Conjunction, Primitive, Quantified, Restriction, Term, exactly
 from meip.concepts.operations import Operation, register_operation
 from meip.concepts.parser import parse_concept, parse_term
@@ -191,7 +191,7 @@ def test_the_deepest_terms_still_parse_back(step: str) -> None:
     assert term.depth >= MAX_DEPTH - 2
 
 
-def test_kinds_parameters_and_slots() -> None:
+def test_kinds_and_slots() -> None:
     def read(text: str) -> Concept:
         return parse_concept(text, BLOCKS)
 
@@ -208,8 +208,6 @@ def test_kinds_parameters_and_slots() -> None:
         "2.5": "real",
     }
     assert {text: kind(read(text), BLOCKS) for text in kinds} == kinds
-    assert parameters(read("all(clear)")) == 1
-    assert parameters(read("count(on)"), knots=7) == 7
     slots = [slot(read(t)) for t in ("all(clear)", "some(clear)", "count(clear)", "count(clear) = 4", "not all(clear)")]
     assert len(set(slots)) == 1
     assert slot(read("all(clear | some on.U)")) != slots[0]

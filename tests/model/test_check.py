@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from meip import Domain, EntityClass, FactBlock, Facts, WorldError, check_world, function, predicate
+from meip.model.world import HOOKS, half_offered, offers
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
 
@@ -125,3 +126,41 @@ def test_what_is_not_a_world_at_all_is_told_what_it_lacks() -> None:
 def test_a_walk_is_repeatable() -> None:
     faulty = type("Faulty", (Lamps,), {"outcomes": lambda self, s, a: [(0.5, s)] if a == 2 else [(1.0, s)]})
     assert check_world(faulty(), seed=3) == check_world(faulty(), seed=3) != []
+
+
+def with_members(*names: str) -> Any:
+    """The lamps with these members besides."""
+    return type("Hooked", (Lamps,), dict.fromkeys(names, lambda self, *given: None))()
+
+
+HALF = {
+    ("onward",): "the hook GoesOn is half there: reached missing",
+    ("first_moves",): "the hook Lazy is half there: most_moves missing",
+    ("most_moves",): "the hook Lazy is half there: first_moves missing",
+    ("paint",): "the hook Paints is half there: draw missing",
+    ("decode_action", "with_proposal"): "the hook Open is half there: learn_proposal missing",
+    ("learn_proposal",): "the hook Open is half there: decode_action, with_proposal missing",
+    ("suffixes", "read_problem"): "the hook Files is half there: plan_text, read_plans missing",
+}
+
+
+@pytest.mark.parametrize("members", HALF, ids="+".join)
+def test_a_hook_that_is_half_there_is_named_with_what_is_missing(members: tuple[str, ...]) -> None:
+    found = [problem for problem in check_world(with_members(*members)) if "half there" in problem]
+    assert found == [f"{HALF[members]}; add it, or rename the rest"]
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook.__name__)
+def test_a_hook_with_all_its_members_is_offered_and_none_is_half_there(hook: type[Any]) -> None:
+    members = {name for name in (*dir(hook), *hook.__annotations__) if not name.startswith("_")}
+    world = with_members(*members)
+    assert offers(world, hook) and half_offered(world) == []
+
+
+@pytest.mark.parametrize(
+    "member", ["static_facts", "facts_batch", "describe", "draw", "reached", "decode_action", "state_graph", "together"]
+)
+def test_a_hook_of_one_member_is_never_half_there(member: str) -> None:
+    world = with_members(member)
+    assert half_offered(world) == []
+    assert any(offers(world, hook) and not offers(Lamps(), hook) for hook in HOOKS) or member == "static_facts"

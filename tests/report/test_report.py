@@ -6,16 +6,18 @@ import io
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
 
-from meip import Task, learn
+from meip import Episode, Picture, Task, learn, record
 from meip.base.errors import MeipError
 from meip.concepts.parser import parse_concept
 from meip.experiments.rites import paper_demonstrations
 from meip.report.html import explanation_page
 from meip.report.plan_page import plan_page
+from meip.report.svg import sheet_svg
 from meip.report.text import explanation_text, plan_text, why_text
 from meip.tasks.explain import layers, reduced
 from meip.tasks.task import Provenance
@@ -80,8 +82,6 @@ def test_a_plan_becomes_a_page(committee: Task) -> None:
 
 
 def test_plans_with_chance_can_be_shown_again() -> None:
-    from meip import Episode, record
-
     world = Didactic(p=0.1, horizon=3)
     task = learn([Episode(world, record(world, ["a1", "a1"], [0, None]))])
     plan = task.plan(world)
@@ -133,3 +133,69 @@ def test_a_plan_of_folds_is_drawn_cloth_by_cloth_with_what_each_fold_is(tmp_path
     assert (tmp_path / "plan.png").read_bytes()[:4] == b"\x89PNG"
     with pytest.raises(MeipError, match="draws no pictures"):
         write_plan(tmp_path / "ritual.png", plan, Ritual())
+
+
+LIGHTS = """
+from dataclasses import dataclass
+from meip import Domain, EntityClass, Facts, Picture, World, predicate
+
+@dataclass(frozen=True)
+class Lights(World):
+    number: int = 3
+    domain = Domain("lights", (EntityClass("light"),), (predicate("on", "light"),))
+    @property
+    def horizon(self): return self.number + 1
+    def initial(self): return [(1.0, 0)]
+    def actions(self, state): return ["next"] if state < self.number else []
+    def outcomes(self, state, action): return [(1.0, state + 1)]
+    def facts(self, state): return Facts.build(self.domain, {"light": self.number}, {"on": range(state)})
+    def draw(self, states, actions):
+        circles = [f"<circle cx='{20 * n + 10}' cy='10' r='8'/>" for n in range(self.number)]
+        head = f"<svg viewBox='0 0 {20 * self.number} 20' fill='teal'><title>lights</title>"
+        return [Picture(f"{n} & more", head + "".join(circles[:n]) + "</svg>") for n in states]
+"""
+
+
+def test_a_world_of_ones_own_that_only_draws_is_shown_as_a_page_and_as_one_drawing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from meip.cli import main
+    from meip.model.problems import resolve_world
+
+    (tmp_path / "lights.py").write_text(LIGHTS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    world = resolve_world("lights:Lights")
+    learn([Episode(world, record(world, ["next"] * 3))]).save("task.json")
+    codes = {}
+    for name in ("plan.html", "plan.svg", "plan.png"):
+        with pytest.raises(SystemExit) as caught:
+            main(["plan", "task.json", "lights:Lights", "--render", name])
+        codes[name] = int(caught.value.code or 0)
+    assert codes == {"plan.html": 0, "plan.svg": 0, "plan.png": 2}
+    assert "error: plan.png: plans in this world are drawn as .svg, or on a page: .html" in capsys.readouterr().err
+    assert not Path("plan.png").exists()
+    page = Path("plan.html").read_text()
+    assert checked(page).drawings == 4 and "<h3>3 &amp; more</h3>" in page
+    sheet = ElementTree.parse("plan.svg").getroot()
+    drawings = sheet.findall("{http://www.w3.org/2000/svg}svg")
+    assert [len(drawing) for drawing in drawings] == [1, 2, 3, 4]  # the title and the lights that are on
+    assert {drawing.get("fill") for drawing in drawings} == {"teal"}
+
+
+@pytest.mark.parametrize(
+    ("head", "view"),
+    [
+        ("<svg viewBox='-5 0 40 20'>", "-5 0 40 20"),
+        ('<?xml version="1.0"?><svg width="40px" height="20px">', "0 0 40 20"),
+        ("<svg>", "0 0 220 220"),
+        ('<svg viewBox="0 0 0 9">', "0 0 220 220"),
+        ('<svg viewBox="a b">', "0 0 220 220"),
+    ],
+)
+def test_a_drawing_of_any_size_is_scaled_into_its_cell(head: str, view: str) -> None:
+    sheet = ElementTree.fromstring(sheet_svg([Picture("x" * 99, head + "<g/></svg>"), Picture("", "")], "<&>"))
+    (inside,) = sheet.findall("{http://www.w3.org/2000/svg}svg")
+    assert inside.get("viewBox") == view and inside.get("width") == "220"
+    texts = [text.text or "" for text in sheet.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[0] == "<&>" and texts[1].endswith("x…") and len(texts[1]) < 40

@@ -128,21 +128,6 @@ def test_relaxed_tau_stays_exact_where_exponentials_would_overflow() -> None:
     assert ordering.relaxed_tau([1e6, 1e6 + 0.5]) == pytest.approx(np.tanh(0.5), abs=1e-9)
 
 
-@pytest.mark.parametrize("spread", [1.0, 1e4])
-def test_the_gradient_matches_finite_differences(spread: float) -> None:
-    plans, lengths, g = random_plans(2, longest=9)
-    g[0] = spread  # the second value takes the form without exponentials
-    c = np.random.default_rng(3).normal(size=lengths.size)
-    values, slopes = ordering.batch_pairs_gradient(plans, lengths, g, 1.5)
-    assert values == pytest.approx(ordering.batch_relaxed(plans, lengths, g, 1.5), abs=1e-12)
-    gradient = ordering.scatter_gradient(plans, lengths, slopes, c, g.size)
-    for s in range(g.size):
-        step = np.zeros(g.size)
-        step[s] = 1e-5
-        up, down = (c @ ordering.batch_relaxed(plans, lengths, g + d, 1.5) for d in (step, -step))
-        assert gradient[s] == pytest.approx((up - down) / 2e-5, abs=1e-7)
-
-
 @pytest.mark.parametrize(("plan", "length"), [([0, 5], 2), ([0, -1], 2), ([0, 1], 3), ([0, 1], -1)])
 def test_a_plan_with_unknown_states_or_a_wrong_length_is_named(plan: list[int], length: int) -> None:
     with pytest.raises(LearningError, match="plan 1"):

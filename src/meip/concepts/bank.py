@@ -27,24 +27,11 @@ from meip.concepts.language import (
     Quantifier,
     Restriction,
     Term,
-    exactly,
     walk,
 )
-from meip.concepts.selection import Distinct, consistent, deduplicate, exactly_seen, relevant
 from meip.model.domain import Domain, Fluent
 
-__all__ = [
-    "ConceptBank",
-    "Distinct",
-    "Grammar",
-    "LevelInfo",
-    "Prune",
-    "consistent",
-    "deduplicate",
-    "exactly",
-    "exactly_seen",
-    "relevant",
-]
+__all__ = ["ConceptBank", "LevelInfo", "Prune"]
 
 Classes = tuple[str, ...]
 Prune = Callable[[int, tuple[Term, ...]], Sequence[Term]]

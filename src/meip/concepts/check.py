@@ -29,7 +29,7 @@ from meip.concepts.language import (
 from meip.concepts.operations import Kind, operation
 from meip.model.domain import Domain
 
-__all__ = ["Misfit", "Signature", "kind", "parameters", "signature", "slot"]
+__all__ = ["Misfit", "Signature", "kind", "signature", "slot"]
 
 Signature = tuple[tuple[str, ...], bool]
 """The classes of the arguments, and whether the term is a real-valued function."""
@@ -181,13 +181,6 @@ def _composite_kind(concept: Composite, domain: Domain | None) -> Kind:
         raise
     except ConceptError as error:
         raise Misfit(concept, f"{concept.operation!r} does not fit its operands: {error}") from None
-
-
-def parameters(concept: Concept, knots: int = 5) -> int:
-    """Free parameters of a utility over this concept: 1 for a boolean, one per knot (or combination) for the others."""
-    if isinstance(concept, Constant):
-        return 0
-    return 1 if kind(concept) == "boolean" else knots
 
 
 def slot(concept: Concept) -> Hashable:

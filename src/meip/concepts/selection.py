@@ -1,4 +1,4 @@
-"""Which concepts are worth scoring, judged by their values: relevance, consistency, de-duplication.
+"""Which concepts are worth scoring, judged by their values: relevance, de-duplication.
 
 Everything here works on a matrix of values [states, concepts] (missing values marked in a second one), so that it
 does not matter how the values were computed.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from meip.concepts.language import Composite, Concept, constants, exactly
 from meip.concepts.operations import TIE
 
-__all__ = ["Distinct", "consistent", "deduplicate", "exactly_seen", "relevant"]
+__all__ = ["Distinct", "deduplicate", "exactly_seen", "relevant"]
 
 Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -44,49 +43,6 @@ def relevant(values: Values, demonstrations: Sequence[NDArray[np.int64]], missin
         steps, gaps = _changes(values, missing, np.asarray(path, dtype=np.int64))
         found |= (np.abs(steps) > TIE).any(axis=0) | gaps.any(axis=0)
     return found
-
-
-def consistent(values: Values, demonstrations: Sequence[NDArray[np.int64]], missing: Mask | None = None) -> Mask:
-    """Which concepts [C] can, by some ranking of their own values, keep every demonstration from ever going down.
-
-    A concept that goes back to an earlier value after another one cannot (as far as it is considered alone).
-    """
-    paths = [np.asarray(path, dtype=np.int64) for path in demonstrations]
-    up, down, gap = (np.zeros(values.shape[1], dtype=np.bool_) for _ in range(3))
-    for path in paths:
-        steps, gaps = _changes(values, missing, path)
-        up |= (steps > TIE).any(axis=0)
-        down |= (steps < -TIE).any(axis=0)
-        gap |= gaps.any(axis=0)
-    result = ~(up & down) & ~gap
-    for index in np.flatnonzero(~result):
-        column = values[:, index] if missing is None else np.where(missing[:, index], np.nan, values[:, index])
-        result[index] = _acyclic([column[path] for path in paths])
-    return result
-
-
-def _acyclic(sequences: Sequence[Values]) -> bool:
-    """Is there an order of the values in which each sequence is rising (equal neighbours aside)?"""
-    later: dict[int, set[int]] = {}
-    _, codes = np.unique(np.round(np.concatenate(sequences) / TIE), return_inverse=True)
-    position = 0
-    for sequence in sequences:
-        own = [int(c) for c in codes[position : position + len(sequence)]]
-        position += len(sequence)
-        for a, b in pairwise(own):
-            later.setdefault(b, set())
-            later.setdefault(a, set()).update({b} - {a})
-    waiting = dict.fromkeys(later, 0)
-    for targets in later.values():
-        for b in targets:
-            waiting[b] += 1
-    ready = [a for a, number in waiting.items() if number == 0]
-    for a in ready:
-        for b in later[a]:
-            waiting[b] -= 1
-            if waiting[b] == 0:
-                ready.append(b)
-    return len(ready) == len(later)
 
 
 @dataclass(frozen=True)

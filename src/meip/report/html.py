@@ -30,6 +30,8 @@ code { font: .86em ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
   list-style: none; }
 .card { background: var(--card); border: 1px solid var(--edge); border-radius: 10px; padding: 1rem 1.1rem; }
 .card h3 { font-size: 1rem; margin: 0 0 .2rem; }
+.card h3 + svg { margin-top: .6rem; }
+.card p { margin: .6rem 0 .3rem; }
 .share { height: 6px; border-radius: 3px; background: var(--edge); margin: .7rem 0 .3rem; overflow: hidden; }
 .share span { display: block; height: 100%; background: var(--accent); }
 .facts { display: flex; justify-content: space-between; gap: 1rem; }

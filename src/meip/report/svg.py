@@ -1,6 +1,7 @@
-"""Small drawings of our own: curves of concepts, and the learned order as layered boxes with arrows.
+"""Small drawings of our own: curves of concepts, the learned order as layered boxes with arrows, sheets of pictures.
 
-They are inline SVG, take their colours from the page (classes and currentColor), and carry titles for screen readers.
+The first two are inline SVG that takes its colours from the page (classes and currentColor); all carry titles for
+screen readers.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__ = ["curve_svg", "order_svg", "sheet_svg"]
 WIDTH, HEIGHT = 260.0, 96.0
 LEFT, RIGHT, TOP, BOTTOM = 36.0, 12.0, 10.0, 20.0
 BOX, GAP, RISE, LINE = 232.0, 28.0, 46.0, 17.0
-CELL, MARGIN, LINES = 220.0, 18.0, 38.0  # of a sheet of pictures
+CELL, MARGIN, LINES, HEAD = 220.0, 20.0, 38.0, 50.0  # of a sheet of pictures
 
 
 def curve_svg(reading: Reading, low: float, high: float) -> str:
@@ -145,14 +146,15 @@ def _svg(width: float, height: float, title: str, parts: Sequence[str], style: s
 def sheet_svg(pictures: Sequence[Picture], title: str, columns: int = 4) -> str:
     """Pictures of a world as one drawing: each in a cell of the same size, its caption and note below it."""
     columns = min(columns, len(pictures)) or 1
-    rows = -(-len(pictures) // columns)
-    parts = [f'<text x="{MARGIN:g}" y="28" font-size="18" font-weight="600">{escape(title)}</text>']
+    width = MARGIN + columns * (CELL + MARGIN)
+    tall = max((CELL * min(1.0, high / wide) for _, _, wide, high in map(_view, pictures)), default=CELL)
+    parts = [_line_of(MARGIN, 30, title, 18, width - 2 * MARGIN, "600")]
     for k, picture in enumerate(pictures):
-        x, y = MARGIN + (k % columns) * (CELL + MARGIN), 44.0 + (k // columns) * (CELL + LINES + MARGIN)
-        parts.append(_placed(picture.svg, x, y))
-        for line, (text, size) in enumerate(((picture.caption, 13), (picture.note, 11))):
-            parts.append(f'<text x="{x:g}" y="{y + CELL + 16 + 16 * line:g}" font-size="{size}">{escape(text)}</text>')
-    width, height = MARGIN + columns * (CELL + MARGIN), 44.0 + rows * (CELL + LINES + MARGIN)
+        x, y = MARGIN + (k % columns) * (CELL + MARGIN), HEAD + (k // columns) * (tall + LINES + MARGIN)
+        parts.append(_placed(picture, x, y, tall))
+        parts.append(_line_of(x, y + tall + 18, picture.caption, 13, CELL, "600"))
+        parts.append(_line_of(x, y + tall + 34, picture.note, 11, CELL))
+    height = HEAD + -(-len(pictures) // columns) * (tall + LINES + MARGIN)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} '
         f'{height:g}" role="img" font-family="system-ui, sans-serif"><title>{escape(title)}</title>'
@@ -160,13 +162,41 @@ def sheet_svg(pictures: Sequence[Picture], title: str, columns: int = 4) -> str:
     )
 
 
-def _placed(svg: str, x: float, y: float) -> str:
-    """A drawing inside another one, scaled to a cell."""
-    head = re.search(r"<svg\b[^>]*>", svg)
-    if head is None:
+def _line_of(x: float, y: float, text: str, size: int, width: float, weight: str = "400") -> str:
+    """A line of text, cut where it would be wider than this (a letter is a little more than half as wide as high)."""
+    most = int(width / (0.58 * size))
+    shown = text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" font-weight="{weight}" fill="#1f2933">{escape(shown)}</text>'
+
+
+def _head(svg: str) -> tuple[dict[str, str], str]:
+    """The attributes of the outermost element of a drawing, and what comes after it."""
+    found = re.search(r"<svg\b[^>]*>", svg)
+    if found is None:
+        return {}, ""
+    quoted = re.findall(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""", found.group())
+    given = {name: double or single.replace('"', "&quot;") for name, double, single in quoted}
+    return given, svg[found.end() :]
+
+
+def _view(picture: Picture) -> tuple[float, float, float, float]:
+    """What a drawing shows: its viewBox, else its size, else a square."""
+    given, _ = _head(picture.svg)
+    size = [re.sub(r"[^\d.]", "", given.get(side, "")) for side in ("width", "height")]
+    numbers = re.findall(r"-?[\d.]+", given.get("viewBox", "")) or ["0", "0", *size]
+    try:
+        x, y, wide, high = map(float, numbers)
+    except ValueError:
+        return 0.0, 0.0, CELL, CELL
+    return (x, y, wide, high) if wide > 0 and high > 0 else (0.0, 0.0, CELL, CELL)
+
+
+def _placed(picture: Picture, x: float, y: float, tall: float) -> str:
+    """A drawing inside another one, scaled to a cell; what else its outermost element says is kept."""
+    given, rest = _head(picture.svg)
+    if not rest:
         return ""
-    given = dict(re.findall(r'([\w:-]+)="([^"]*)"', head.group()))
-    size = " ".join(re.sub(r"[^\d.]", "", given.get(side, "")) or f"{CELL:g}" for side in ("width", "height"))
-    box = given.get("viewBox", f"0 0 {size}")
-    place = f'<svg x="{x:g}" y="{y:g}" width="{CELL:g}" height="{CELL:g}" viewBox="{escape(box)}">'
-    return place + svg[head.end() :]
+    given.update(x=f"{x:g}", y=f"{y:g}", width=f"{CELL:g}", height=f"{tall:g}")
+    given["viewBox"] = " ".join(f"{number:g}" for number in _view(picture))
+    said = [f'{name}="{text}"' for name, text in given.items() if name != "xmlns"]
+    return f"<svg {' '.join(said)}>{rest}"

@@ -21,7 +21,6 @@ from meip.base.kernels import kernel
 
 __all__ = [
     "TOLERANCE",
-    "batch_pairs_gradient",
     "batch_relaxed",
     "batch_tau",
     "concordance",
@@ -29,7 +28,6 @@ __all__ = [
     "mean_tau",
     "relaxed_tau",
     "rewards",
-    "scatter_gradient",
 ]
 
 Floats = NDArray[np.float64]
@@ -94,35 +92,6 @@ def batch_relaxed(plans: ArrayLike, lengths: ArrayLike, g: ArrayLike, scale: flo
     weights, direct = _exponentials(ranks, scale)
     _check(_relaxed_kernel(rows, sizes, weights, direct, values), rows, sizes, ranks)
     return values
-
-
-def batch_pairs_gradient(
-    plans: ArrayLike, lengths: ArrayLike, g: ArrayLike, scale: float = 1.0
-) -> tuple[Floats, Floats]:
-    """Relaxed tau of each plan [N] and its derivative by the g of each position of the plan [N, H] (0 in the padding).
-
-    A state that occurs twice has two positions; `scatter_gradient` adds them up over states.
-    """
-    rows, sizes, ranks = _batch(plans, lengths, g)
-    values, slopes = np.empty(sizes.size), np.zeros(rows.shape)
-    weights, direct = _exponentials(ranks, scale)
-    _check(_gradient_kernel(rows, sizes, weights, direct, scale, values, slopes), rows, sizes, ranks)
-    return values, slopes
-
-
-def scatter_gradient(
-    plans: ArrayLike, lengths: ArrayLike, slopes: Floats, coefficients: ArrayLike, n_states: int
-) -> Floats:
-    """sum_n c_n d(value_n)/dg(s) for every state s [n_states], from the slopes of `batch_pairs_gradient`."""
-    rows, sizes, zeros = _batch(plans, lengths, np.zeros(n_states))
-    weights = np.ascontiguousarray(coefficients, dtype=np.float64)
-    if weights.shape != sizes.shape or slopes.shape != rows.shape:
-        raise LearningError(
-            f"{sizes.size} plans of at most {rows.shape[1]} states need as many coefficients and slopes of the same "
-            f"shape, got {weights.shape} and {slopes.shape}"
-        )
-    _check(_scatter_kernel(rows, sizes, np.ascontiguousarray(slopes), weights, zeros), rows, sizes, zeros)
-    return zeros
 
 
 def _ranks(g: ArrayLike) -> Floats:
@@ -270,36 +239,4 @@ def _relaxed_kernel(plans: Ints, lengths: Ints, weights: Floats, direct: bool, v
             for j in range(i):
                 total += _soft_sign(later, weights[plans[n, j]], direct)
         values[n] = 2.0 * total / (h * (h - 1)) if h > 1 else 0.0
-    return -1
-
-
-@kernel
-def _gradient_kernel(
-    plans: Ints, lengths: Ints, weights: Floats, direct: bool, scale: float, values: Floats, slopes: Floats
-) -> int:
-    for n in range(plans.shape[0]):
-        h = lengths[n]
-        if not _legal(plans[n], h, weights.shape[0]):
-            return n
-        share = 2.0 / (h * (h - 1)) if h > 1 else 0.0
-        total = 0.0
-        for i in range(1, h):
-            later = weights[plans[n, i]]
-            for j in range(i):
-                sign = _soft_sign(later, weights[plans[n, j]], direct)
-                slope = share * scale * (1.0 - sign * sign)
-                slopes[n, i] += slope
-                slopes[n, j] -= slope
-                total += sign
-        values[n] = share * total
-    return -1
-
-
-@kernel
-def _scatter_kernel(plans: Ints, lengths: Ints, slopes: Floats, coefficients: Floats, total: Floats) -> int:
-    for n in range(plans.shape[0]):
-        if not _legal(plans[n], lengths[n], total.shape[0]):
-            return n
-        for i in range(lengths[n]):
-            total[plans[n, i]] += coefficients[n] * slopes[n, i]
     return -1

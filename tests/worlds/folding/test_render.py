@@ -66,12 +66,6 @@ def test_the_mask_covers_exactly_the_silhouette(template: str) -> None:
     assert found[0].max() == found[-1].max() == 0
 
 
-def test_a_placement_and_its_inverse_cancel() -> None:
-    one = garment("tshirt")
-    _, place = mask(one)
-    assert place.back(place(outline(one))) == pytest.approx(outline(one))
-
-
 def test_front_and_back_view_show_the_face_that_is_up_there() -> None:
     front = render_image(two_sided(), view="front")
     assert (colour_at(front, 0.15, 0.2), colour_at(front, 0.6, 0.6)) == (LIGHT.front, LIGHT.back)

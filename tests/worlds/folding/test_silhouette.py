@@ -10,7 +10,7 @@ from meip.base.errors import WorldError
 from meip.worlds.folding import garments
 from meip.worlds.folding.cloth import Cloth, Garment, Part, signed_area
 from meip.worlds.folding.folds import fold
-from meip.worlds.folding.silhouette import parsed, silhouette, silhouette_area, visible_layers
+from meip.worlds.folding.silhouette import parsed, silhouette, silhouette_area
 
 SHEET = Cloth.flat(Garment("sheet", (Part("body", ((0, 0), (4, 0), (4, 4), (0, 4))),)))
 
@@ -63,9 +63,3 @@ def test_the_parsed_outline_leaves_out_what_an_eye_would_not_see() -> None:
     assert len(loop) == 4
     bumpy = Part("body", ((0, 0), (2, -0.01), (4, 0), (4, 4), (0, 4)))
     assert len(parsed(Cloth.flat(Garment("bumpy", (bumpy,))))[0]) == 4
-
-
-def test_what_is_folded_to_the_back_is_seen_only_where_it_sticks_out() -> None:
-    folded = fold(SHEET, (1, 2, 9, np.pi / 2))
-    assert visible_layers(folded).tolist() == [False, True]
-    assert visible_layers(fold(SHEET, (2, 2, 9, 0.7))).tolist() == [True, True]

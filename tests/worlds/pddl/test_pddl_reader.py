@@ -9,8 +9,9 @@ from hypothesis import given, settings, strategies as st
 
 from meip.base.errors import DocumentError, MeipError
 from meip.worlds.pddl.plans import parse_plan, read_plan, write_plan
-from meip.worlds.pddl.reader import parse_domain, parse_problem, read_domain, read_problem
+from meip.worlds.pddl.reader import parse_domain, parse_problem, read_text
 from meip.worlds.pddl.syntax import And, Atom, Chance, Compare, ForAll, Or, Quantified, Together, When
+from meip.worlds.pddl.world import read_problem
 from meip.worlds.pddl.writer import domain_text, problem_text
 
 DOMAIN = """(define (domain d)
@@ -128,7 +129,7 @@ def test_a_malformed_plan_gets_one_error_with_its_place(name: str) -> None:
 
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(DocumentError, match=r"nowhere\.pddl: cannot be read"):
-        read_domain("nowhere.pddl")
+        read_text("nowhere.pddl")
 
 
 def test_sloppy_files_are_read_as_planners_read_them() -> None:
@@ -184,8 +185,7 @@ def test_plan_files_with_numbers_times_and_comments_are_read(tmp_path: Path) -> 
 def test_problem_files_are_read_from_disk(tmp_path: Path) -> None:
     (tmp_path / "d.pddl").write_text(DOMAIN)
     (tmp_path / "p.pddl").write_text(PROBLEM)
-    domain = read_domain(tmp_path / "d.pddl")
-    assert read_problem(tmp_path / "p.pddl", domain).goal == Atom("at", ("c", "y"))
+    assert read_problem(tmp_path / "p.pddl", tmp_path / "d.pddl").problem.goal == Atom("at", ("c", "y"))
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)

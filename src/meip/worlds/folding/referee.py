@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from meip.base.errors import WorldError
 from meip.base.kernels import kernel
 from meip.worlds.folding.cloth import Cloth, Floats, Garment, signed_area
-from meip.worlds.folding.silhouette import silhouette
+from meip.worlds.folding.silhouette import silhouette, silhouette_area
 
 __all__ = ["Referee", "Verdict", "rectangularity"]
 
@@ -81,7 +81,7 @@ class Referee:
         self.flat = Cloth.flat(garment)
         self._points = {p.name: _material(p.polygon) for p in garment.parts if p.name.startswith("sleeve")}
         self._height = float(np.ptp(self.flat.xy[:, 1]))
-        self._area = _covered(self.flat)
+        self._area = silhouette_area(self.flat)
         self._before = {name: self.coverage(self.flat, name) for name in self._points}
 
     @property
@@ -108,7 +108,7 @@ class Referee:
 
     def ratios(self, cloth: Cloth) -> tuple[float, float]:
         """Height and covered area, relative to the flat garment."""
-        return float(np.ptp(cloth.xy[:, 1])) / self._height, _covered(cloth) / self._area
+        return float(np.ptp(cloth.xy[:, 1])) / self._height, silhouette_area(cloth) / self._area
 
     def halved(self, cloth: Cloth) -> bool:
         height, area = self.ratios(cloth)
@@ -130,10 +130,6 @@ def _first(marks: Any) -> int | None:
     return next((i for i, mark in enumerate(marks) if mark), None)
 
 
-def _covered(cloth: Cloth) -> float:
-    return sum(signed_area(loop) for loop in silhouette(cloth))
-
-
 def rectangularity(cloth: Cloth) -> float:
     """Area covered over the area of the smallest rectangle (in any direction) round it."""
     hull = _hull(np.concatenate(silhouette(cloth)))
@@ -142,7 +138,7 @@ def rectangularity(cloth: Cloth) -> float:
     along = hull @ sides.T  # the smallest rectangle has a side along the hull
     across = hull @ np.column_stack([-sides[:, 1], sides[:, 0]]).T
     smallest = float((np.ptp(along, axis=0) * np.ptp(across, axis=0)).min())
-    return min(1.0, _covered(cloth) / smallest)
+    return min(1.0, silhouette_area(cloth) / smallest)
 
 
 def _hull(points: Floats) -> Floats:

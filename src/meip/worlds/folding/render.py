@@ -64,12 +64,6 @@ class Placement:
         placed: Floats = np.asarray(points) * (sign * self.scale, -self.scale) + (self.x, self.y)
         return placed
 
-    def back(self, pixels: Floats) -> Floats:
-        """From pixels to the table."""
-        sign = -1.0 if self.mirror else 1.0
-        table: Floats = (np.asarray(pixels) - (self.x, self.y)) * (sign / self.scale, -1.0 / self.scale)
-        return table
-
 
 @dataclass(frozen=True)
 class Frame:

@@ -18,7 +18,7 @@ from meip.base.kernels import bare_kernel, kernel
 from meip.worlds.folding.cloth import Cloth, Floats, signed_area
 from meip.worlds.folding.folds import Pile, pile
 
-__all__ = ["loops_of", "outlines", "parsed", "silhouette", "silhouette_area", "trace", "visible_layers"]
+__all__ = ["loops_of", "outlines", "parsed", "silhouette", "silhouette_area", "trace"]
 
 TOUCH = 1e-6  # edges this near each other (times the scale) coincide
 PARSED = 0.01  # a corner that sticks out less than this (times the scale) is not seen
@@ -358,16 +358,3 @@ def parsed(cloth: Cloth) -> list[Floats]:
 def silhouette_area(cloth: Cloth) -> float:
     """The area of table that the cloth covers."""
     return sum(signed_area(loop) for loop in silhouette(cloth))
-
-
-def visible_layers(cloth: Cloth) -> NDArray[np.bool_]:
-    """Which layers can be seen from above: those that cover table that no layer above them covers."""
-    total = np.zeros(len(cloth) + 1)
-    for i in range(len(cloth)):
-        low = cloth.start[i]
-        upper = Cloth(
-            cloth.start[i:] - low, cloth.xy[low:], cloth.tag[low:], cloth.label[i:], cloth.maps[i:],
-            cloth.parts, cloth.scale,
-        )  # fmt: skip
-        total[i] = silhouette_area(upper)
-    return total[:-1] - total[1:] > SMALL * cloth.scale**2

@@ -5,14 +5,14 @@
     syntax, tokens, expressions, reader, writer, plans    files -> a small tree, and back
     vocabulary, objects                                   the tree -> our Domain, objects and facts as numbers
     schemas, datalog, reachability, programs, tables      lifted actions -> ground actions as arrays
-    kernels, engine, lifted, states                       successors of packed states, states as integers
+    kernels, engine, lifted, graph                        successors of packed states, states as integers
     world, unified                                        PddlWorld, and unified-planning's Problems as one
-    heuristics, planners, demonstrate                     plans and demonstrations
+    heuristics, demonstrate                               estimates, plans and demonstrations
     generators, domains/                                  the shipped domains and their random problems
-    evaluation, view, cli                                 explanations, tables of facts, commands
+    view, commands                                        tables of facts; what can be typed
 """
 
-from meip.worlds.pddl.reader import parse_domain, parse_problem, read_domain
+from meip.worlds.pddl.reader import parse_domain, parse_problem
 from meip.worlds.pddl.world import PddlWorld, load_domain, read_problem, shipped_domains
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "load_domain",
     "parse_domain",
     "parse_problem",
-    "read_domain",
     "read_problem",
     "shipped_domains",
 ]

@@ -20,7 +20,7 @@ from meip.worlds.pddl.syntax import And
 from meip.worlds.pddl.world import PddlWorld, read_problem
 from meip.worlds.pddl.writer import domain_text, problem_text
 
-__all__ = ["demonstrate", "plan_demonstration", "read_pair", "read_pairs", "solve", "walked"]
+__all__ = ["plan_demonstration", "read_pair", "read_pairs", "solve", "walked"]
 
 
 def plan_demonstration(world: PddlWorld, steps: Sequence[Step], *, where: str = "plan", by: str = "") -> Demonstration:
@@ -136,10 +136,3 @@ def _external(world: PddlWorld, seconds: float) -> tuple[list[Step], str] | None
     if result.plan is None:
         return None
     return [(a.action.name, *(str(p) for p in a.actual_parameters)) for a in result.plan.actions], name
-
-
-def demonstrate(domain: str | Path, problem: str | Path, seconds: float = 30.0) -> Demonstration:
-    """A demonstration of a problem, by a planner."""
-    world = read_problem(problem, domain)
-    steps, name = solve(world, seconds)
-    return plan_demonstration(world, steps, where=str(problem), by=name)

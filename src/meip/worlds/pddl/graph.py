@@ -180,15 +180,8 @@ class StateTable:
         rows = self._as_rows(states)
         self._reserve(self._count + len(rows))
         ids, fresh = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.bool_)
-        self._count = int(kernels.insert(rows, self._rows, self._count, self._slots, ids, fresh, True))
+        self._count = int(kernels.insert(rows, self._rows, self._count, self._slots, ids, fresh))
         return ids, fresh
-
-    def lookup(self, states: Words) -> Ints:
-        """Ids [K] of these states; -1 where they are not in the table."""
-        rows = self._as_rows(states)
-        ids, fresh = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.bool_)
-        kernels.insert(rows, self._rows, self._count, self._slots, ids, fresh, False)
-        return ids
 
     def _as_rows(self, states: Words) -> Words:
         return np.ascontiguousarray(np.atleast_2d(states), dtype=np.uint64)

@@ -320,9 +320,8 @@ def insert(
     stored: Words,  # [capacity, width] rows by id
     count: int,
     slots: Ints,  # [2^p] id of each occupied slot, else -1
-    ids: Ints,  # [K] out: id, or -1 where unknown and not `grow`
+    ids: Ints,  # [K] out: id
     fresh: NDArray[np.bool_],  # [K] out: was it new?
-    grow: bool,
 ) -> int:
     """Open addressing with linear probing; returns the new count."""
     mask = np.uint64(len(slots) - 1)
@@ -341,7 +340,7 @@ def insert(
                 ids[k] = other
                 break
             slot = (slot + 1) & np.int64(mask)
-        if ids[k] < 0 and grow:
+        if ids[k] < 0:
             for w in range(rows.shape[1]):
                 stored[count, w] = rows[k, w]
             slots[slot] = count

@@ -27,7 +27,7 @@ from meip.worlds.pddl.syntax import (
 )
 from meip.worlds.pddl.tokens import Node, Source, read_nodes
 
-__all__ = ["parse_domain", "parse_problem", "read_domain", "read_problem", "read_text", "read_variables"]
+__all__ = ["parse_domain", "parse_problem", "read_text", "read_variables"]
 
 _UNSUPPORTED = {
     ":durative-action": "durative actions",
@@ -51,16 +51,6 @@ def read_text(path: str | Path) -> str:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise DocumentError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def read_domain(path: str | Path) -> DomainFile:
-    """Read a domain file."""
-    return parse_domain(read_text(path), str(path))
-
-
-def read_problem(path: str | Path, domain: DomainFile) -> ProblemFile:
-    """Read a problem file of this domain."""
-    return parse_problem(read_text(path), domain, str(path))
 
 
 def _define(source: Source, kind: str) -> tuple[str, tuple[Node, ...]]:

@@ -12,6 +12,9 @@ import numpy as np
 
 from meip.model.domain import Domain, EntityClass, Facts, predicate
 from meip.model.graph import StateGraph
+from meip.search.find import find
+from meip.search.query import Found, Query
+from meip.utility.ranking import Ranking, ScoreRanking
 
 THINGS = 3
 DOMAIN = Domain("random", (EntityClass("thing"),), tuple(predicate(f"p{k}", "thing") for k in range(4)))
@@ -58,9 +61,19 @@ def ranks(seed: int, states: int, members: int = 1) -> np.ndarray:
     return np.random.default_rng([seed, 9]).integers(-3, 4, (states, members)) / 2.0
 
 
-def ranking_of(table: np.ndarray) -> Any:
-    """A ranking function: g by the world's own state, for the states a graph has seen."""
-    return lambda graph: table[[int(s) for s in graph.states]]
+def ranking_of(table: np.ndarray) -> ScoreRanking:
+    """A ranking by a table of g for the world's own states."""
+    return ScoreRanking(lambda graph, states: table[[int(graph.states[n]) for n in states]], table.shape[1])
+
+
+def by_number(g: np.ndarray) -> ScoreRanking:
+    """A ranking by a table of g for the numbers of a graph."""
+    return ScoreRanking(lambda graph, states: g[states], g.shape[1])
+
+
+def search(graph: StateGraph, ranking: Ranking, history: Sequence[int] | None = None, **query: Any) -> Found:
+    """From the first initial state, unless told otherwise."""
+    return find(graph, ranking, [int(graph.initial[0])] if history is None else history, Query(**query))
 
 
 def branches(world: Any, state: Any) -> list[list[tuple[float, Any]]]:

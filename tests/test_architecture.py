@@ -20,7 +20,7 @@ MODULES = sorted(
 )
 
 ROOM = {name: number for number, name in enumerate(meip.ROOMS)}
-WORLDS_KNOW = ("base", "model", "search", "worlds")
+WORLDS_KNOW = ("base", "model", "utility", "search", "worlds")
 HEAVY = ("numba", "scipy", "cv2", "fastapi", "uvicorn", "starlette", "unified_planning", "joblib", "sklearn")
 
 

@@ -2,65 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from line_world import Line
 from meip import learn, record
 from meip.base.errors import LearningError
 from meip.concepts.english import english
+from meip.concepts.grammar import Grammar
 from meip.concepts.parser import parse_concept
 from meip.experiments.rites import paper_demonstrations
-from meip.learning.committee import CommitteeOptions, learn_committee, relative, share_grammar
+from meip.learning.committee import CommitteeOptions, learn_committee, relative
 from meip.learning.likelihood import LikelihoodOptions
+from meip.learning.objectives import choose_learner
 from meip.learning.training import TrainingSet
-from meip.model.demonstrations import Episode, widened
-from meip.model.domain import Domain, EntityClass, Facts, function, predicate
+from meip.model.choices import replay_all
+from meip.model.demonstrations import Episode
+from meip.model.domain import Domain, EntityClass, predicate
 from meip.model.graph import StateGraph
-from meip.model.world import World
 from meip.search.pool import Pool, PoolOptions
-from meip.tasks.regimes import choose_regime
 
 FEW = CommitteeOptions(members=4, share=0.5, most=3)
-LINE = Domain("line", (EntityClass("thing"),), (function("place", "thing", phrase="the place of {0}"),))
-
-
-@dataclass(frozen=True)
-class Line(World):
-    """A thing on a line that moves by any number; lists a few backward moves, and what is proposed."""
-
-    seen: int = 3
-    proposed: tuple[float, ...] = ()
-    horizon: int = 3
-
-    @property
-    def domain(self) -> Domain:
-        return LINE
-
-    def initial(self) -> Sequence[tuple[float, float]]:
-        return [(1.0, 0.0)]
-
-    def actions(self, state: float) -> Sequence[float]:
-        return [-1.0 - k for k in range(self.seen)] + list(self.proposed)
-
-    def outcomes(self, state: float, action: float) -> Sequence[tuple[float, float]]:
-        return [(1.0, state + action)]
-
-    def facts(self, state: float) -> Facts:
-        return Facts({"thing": 1}, {"place": np.array([state])})
-
-    def decode_action(self, value: Any) -> float:
-        return float(value)
-
-    def learn_proposal(self, plans: Sequence[Any]) -> dict[str, Any]:
-        return {"moves": [move for plan in plans for move in plan.actions]}
-
-    def with_proposal(self, proposal: Mapping[str, Any], *, alternatives: bool = False, seed: int = 0) -> World:
-        return replace(self, seen=10 if alternatives else self.seen, proposed=tuple(proposal["moves"]))
 
 
 def test_the_same_seed_gives_the_same_committee_and_another_seed_another_one() -> None:
@@ -102,7 +68,7 @@ def test_a_relative_concept_is_written_with_the_initial_value_and_read_aloud() -
 
 
 def test_shares_take_the_place_of_counts() -> None:
-    grammar = share_grammar(1)
+    grammar = Grammar.shares(1)
     assert grammar.quantifiers == ()
     assert grammar.predicate_mean
 
@@ -124,10 +90,10 @@ def test_members_learned_in_other_processes_are_the_same() -> None:
     assert learn_committee(episodes, FEW, jobs=2).utilities == learn_committee(episodes, FEW).utilities
 
 
-def test_a_committee_is_asked_for_by_its_regime_and_tells_its_options() -> None:
-    found = learn(paper_demonstrations("free"), regime="committee", committee=4, concept_share=0.5, max_concepts=3)
+def test_a_committee_is_asked_for_by_its_objective_and_tells_its_options() -> None:
+    found = learn(paper_demonstrations("free"), objective="history", committee=4, concept_share=0.5, max_concepts=3)
     assert found.members == learn_committee(paper_demonstrations("free"), FEW).utilities
-    assert found.provenance.regime == "committee"
+    assert found.provenance.objective == "history"
     assert found.provenance.options["max_concepts"] == 3
     assert found.provenance.options["grammar"]["predicate_mean"]
     assert "seconds" not in found.provenance.evidence
@@ -140,7 +106,7 @@ def test_a_killed_committee_goes_on_with_the_members_that_are_missing(tmp_path: 
         if info.get("done") == 2:
             raise KeyboardInterrupt
 
-    options = {"regime": "committee", "committee": 4, "concept_share": 0.5}
+    options = {"objective": "history", "committee": 4, "concept_share": 0.5}
     folder = tmp_path / "checkpoint"
     with pytest.raises(KeyboardInterrupt):
         learn(paper_demonstrations("free"), checkpoint=folder, progress=stop, **options)
@@ -160,22 +126,22 @@ def test_whole_plans_may_be_compared_as_well() -> None:
 
 def test_short_plans_of_listed_actions_are_compared_as_a_whole_and_others_by_a_committee() -> None:
     listed = TrainingSet(paper_demonstrations("free"))
-    assert choose_regime(listed)[0] == "exact"
+    assert choose_learner(listed)[0] == "plans"
     hidden = TrainingSet([Episode(Line(seen=3), record(Line(seen=3), [0.25, 0.5]))])
-    regime, why = choose_regime(hidden)
-    assert regime == "committee"
+    learner, why = choose_learner(hidden)
+    assert learner == "history"
     assert "2 of 2 demonstrated steps are not among the actions" in why
 
 
 def test_a_world_that_proposes_is_widened_to_learn_and_prepared_to_plan() -> None:
     shown = [Episode(Line(), record(Line(), moves)) for moves in ([0.25, 0.5], [0.3, 0.4])]
-    wider, proposal = widened(shown, seed=2)
-    assert proposal == {"moves": [0.25, 0.5, 0.3, 0.4]}
-    assert [len(e.world.actions(0.0)) for e in wider] == [14, 14]
-    assert widened(paper_demonstrations("free"))[1] is None
+    wider = replay_all(shown).widened(seed=2)
+    assert wider.proposal == {"moves": [0.25, 0.5, 0.3, 0.4]}
+    assert [len(graph.world.actions(0.0)) for graph in wider.graphs] == [14, 14]
+    assert replay_all(paper_demonstrations("free")).widened().proposal is None
     task = learn(shown, committee=3, concept_share=1.0)
-    assert task.provenance.regime == "committee"
-    assert task.proposal == proposal
+    assert task.provenance.objective == "history"
+    assert task.proposal == wider.proposal
     assert task.plan(Line(), horizon=2).actions[0] in (0.25, 0.5, 0.3, 0.4)
 
 

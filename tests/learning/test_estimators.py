@@ -15,9 +15,9 @@ from meip.learning.learner import Learner
 from meip.learning.pursuit import Pursuit
 from meip.model.graph import StateGraph
 from meip.search.pool import PoolOptions
-from meip.search.search import search
 from meip.utility.ranking import UtilityRanking
 from meip.worlds.ritual import Ritual
+from random_worlds import search
 
 WANTED = ("all(torch@1)", "some(bamboo@2)", "count(clay@3) = 4")
 ORDER = (

@@ -21,12 +21,12 @@ from meip.model.demonstrations import Episode, record
 from meip.model.graph import StateGraph
 from meip.search.plans import enumerate_plans, sample_model
 from meip.search.pool import Pool, PoolOptions, relaxed_log_odds
-from meip.search.search import Options, search
 from meip.utility.ordering import batch_tau, kendall_tau, relaxed_tau
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import UtilityTerm, features, with_weights
 from meip.worlds.didactic import PLACES, Didactic
 from meip.worlds.ritual import Ritual
+from random_worlds import search
 
 A, E, Q = "all(torch@1)", "some(bamboo@2)", "count(clay@3) = 4"
 ORDER = [f"{E} and not {A}", f"({Q}) and not {E}", f"({Q}) and not {A}"]
@@ -225,8 +225,7 @@ def heights(learner: Learner) -> np.ndarray:
 def expected_values(learner: Learner, p: float, chance: str = "expectation", scale: float = 1.0) -> tuple[float, ...]:
     graph = StateGraph(Didactic(p))
     ranking = UtilityRanking([learner.utility_])
-    options = Options(chance=chance, scale=scale)  # type: ignore[arg-type]
-    return search(graph, ranking, method="exact", options=options).root_values
+    return tuple(move.value for move in search(graph, ranking, method="exact", chance=chance, scale=scale).root)
 
 
 @cache

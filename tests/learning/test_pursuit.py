@@ -12,8 +12,8 @@ from meip.learning.pursuit import Pursuit
 from meip.learning.training import TrainingSet
 from meip.model.demonstrations import Episode
 from meip.model.graph import StateGraph
-from meip.search.search import search
 from meip.utility.ranking import UtilityRanking
+from random_worlds import search
 
 RITE = Rite((Want("clay", "all"), Want("torch", "some"), Want("bamboo", "exactly", 2)), ("torch", "bamboo", "clay"), 2)
 

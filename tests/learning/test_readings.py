@@ -13,7 +13,7 @@ from meip.learning.stepwise.needed import needed
 from meip.learning.stepwise.steps import Steps
 from meip.model.demonstrations import Episode, record, replay
 from meip.model.graph import StateGraph
-from meip.search.weariness import Weariness, without_loops
+from meip.search.greedy import PlateauPenalty, without_loops
 from meip.worlds.pddl import PddlWorld
 from meip.worlds.pddl.demonstrate import plan_demonstration, solve
 from meip.worlds.ritual import Ritual
@@ -101,13 +101,13 @@ def test_problems_with_one_ferry_each_are_not_joined() -> None:
     assert combine(graphs, plans, 3, np.random.default_rng(0)) == []
 
 
-def test_what_was_met_before_wears_out_until_a_step_down_is_better() -> None:
-    weary = Weariness(rate=0.5)
+def test_what_was_met_before_loses_until_a_step_down_is_better() -> None:
+    penalty = PlateauPenalty(rate=0.5)
     values = np.array([1.0, 0.0])
     chosen = []
     for _ in range(8):
-        best = int(np.argmax(weary.worn(values)))
-        weary.went(values[best])
+        best = int(np.argmax(penalty.reduced(values)))
+        penalty.met(values[best])
         chosen.append(best)
     assert chosen[0] == 0
     assert set(chosen) == {0, 1}

@@ -12,15 +12,16 @@ from meip.base import documents
 from meip.base.errors import LearningError
 from meip.concepts.grammar import Grammar
 from meip.concepts.parser import parse_concept
-from meip.learning.stepwise import StepwiseOptions, StepwiseResult, UtilityScore, learn_stepwise, stepwise
+from meip.learning.stepwise import StepwiseOptions, StepwiseResult, learn_stepwise, stepwise
 from meip.learning.stepwise.candidates import find_candidates, price
 from meip.learning.stepwise.objective import Problem, build_problem, fit, log_likelihood
-from meip.learning.stepwise.score import greedy_walk
 from meip.learning.stepwise.steps import Steps
 from meip.model.demonstrations import Episode
-from meip.model.graph import StateGraph
+from meip.model.graph import state_graph
+from meip.utility.ranking import UtilityRanking
 from meip.worlds.pddl import PddlWorld
 from meip.worlds.pddl.demonstrate import plan_demonstration, solve
+from random_worlds import search
 
 
 @cache
@@ -46,9 +47,9 @@ def steps() -> Steps:
 
 def test_five_small_ferry_problems_teach_to_solve_a_larger_one_greedily() -> None:
     world = PddlWorld("ferry", generate={"cars": 8, "landings": 6}, seed=77)
-    walk = greedy_walk(StateGraph(world), UtilityScore(world.domain, learned().utilities), 100)
-    assert walk.solved
-    assert walk.steps <= 5 * 8  # four a car at best
+    walk = search(state_graph(world), UtilityRanking(learned().utilities), method="greedy", horizon=101)
+    assert walk.stopped_by == "goal"
+    assert len(walk.actions) <= 8 * 8  # four a car at best
 
 
 def test_the_same_seed_learns_the_same_bytes() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -40,8 +42,20 @@ def test_a_ranking_is_what_each_utility_says_by_itself() -> None:
 
 def test_some_states_rank_as_they_do_among_all_and_the_others_are_undefined() -> None:
     graph, ranking = _graph(), UtilityRanking(_utilities())
-    everything, chosen = ranking(graph), [3, 17, 3, 0]
-    found = ranking.some(graph, chosen)
+    everything, chosen = UtilityRanking(_utilities())(graph), [3, 17, 3, 0]
+    found = ranking(graph, chosen)
     np.testing.assert_allclose(found[chosen], everything[chosen], atol=1e-12)
     assert np.isnan(np.delete(found, chosen, axis=0)).all()
-    np.testing.assert_allclose(ranking.some(graph, [5])[[3, 5]], everything[[3, 5]], atol=1e-12)
+    np.testing.assert_allclose(ranking(graph, [5])[[3, 5]], everything[[3, 5]], atol=1e-12)
+
+
+def test_the_mean_of_the_members_is_one_utility_with_their_mean_weights() -> None:
+    graph, ranking = _graph(), UtilityRanking(_utilities())
+    np.testing.assert_allclose(ranking.mean(graph, [4, 2, 9]), ranking(graph)[[4, 2, 9]].mean(axis=1), atol=1e-12)
+
+
+def test_a_graph_that_is_gone_is_forgotten() -> None:
+    ranking = UtilityRanking(_utilities())
+    ranking(_graph())
+    gc.collect()
+    assert not len(ranking._known)

@@ -79,6 +79,11 @@ class Demonstration:
         if self.initial < 0:
             raise DemonstrationError(f"initial is counted from 0, got {self.initial}")
 
+    def __repr__(self) -> str:
+        by = f" by {self.by}" if self.by else ""
+        world = self.problem.get("world", "another world")
+        return f"Demonstration in {world}{by}, {len(self.steps)} steps: {_shown([s.action for s in self.steps])}"
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -94,6 +99,9 @@ class Plan:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def __repr__(self) -> str:
+        return f"Plan of {len(self.states)} states: {_shown(self.actions)}"
 
 
 @dataclass(frozen=True)
@@ -304,6 +312,11 @@ class _Follower:
     def _stuck(self, problem: str) -> DemonstrationError:
         place = f"step {len(self.states)}: {problem}; state: {self.graph.describe(self.states[-1])}"
         return DemonstrationError(f"{self.where}: {place}")
+
+
+def _shown(actions: Sequence[Any]) -> str:
+    more = f", ... ({len(actions)} in all)" if len(actions) > SHOWN else ""
+    return ", ".join(_short(encode(action)) for action in actions[:SHOWN]) + more
 
 
 def _key(value: Any) -> str:

@@ -81,6 +81,12 @@ class StateGraph:
         self.initial: NDArray[np.int64] = np.array([i for _, i in start], dtype=np.int64)
         self.initial_probability: NDArray[np.float64] = np.array([p for p, _ in start], dtype=np.float64)
 
+    def __repr__(self) -> str:
+        known = "complete" if self.complete else "as far as it was asked for"
+        return (
+            f"{type(self).__name__} of {self.domain.name!r}: {len(self)} states, {len(self.actions)} actions, {known}"
+        )
+
     def _prepare(self) -> None:
         """What a graph of another kind needs before it gets its initial states."""
 

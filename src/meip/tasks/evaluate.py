@@ -29,7 +29,7 @@ from meip.tasks.plan import check_domain, task_query
 from meip.tasks.task import Task, precedence
 from meip.utility.ordering import mean_tau
 
-__all__ = ["Behaviour", "Metric", "behaviours", "evaluate", "task_metrics"]
+__all__ = ["Behaviour", "Metric", "Prepares", "behaviours", "evaluate", "task_metrics"]
 
 SEARCHES = 20
 MOST = 10_000

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["PlanStep", "Precedence", "Provenance", "Task", "TaskPlan", "precedence"]
 
 OMIT = {"omit_default": True}
+SHOWN = 6  # concepts or steps in a short text
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,12 @@ class TaskPlan:
     def actions(self) -> tuple[Any, ...]:
         return tuple(step.action for step in self.steps)
 
+    def __repr__(self) -> str:
+        goal = {None: "", True: ", goal reached", False: ", goal not reached"}[self.goal]
+        shown = ", ".join(str(action) for action in self.actions[:SHOWN])
+        more = f", ... ({len(self.steps)} in all)" if len(self.steps) > SHOWN else ""
+        return f"TaskPlan of {len(self.steps)} steps by {self.method}, tau {self.tau:.3f}{goal}: {shown}{more}"
+
     def demonstration(self, by: str = "") -> Demonstration:
         """The plan as somebody could have shown it."""
         steps = tuple(Step(step.action, step.outcome) for step in self.steps)
@@ -162,6 +169,21 @@ class Task:
                     raise LearningError(
                         f"concept {term.concept} is a {found} in this domain, its term says {term.kind}"
                     )
+
+    def __repr__(self) -> str:
+        """A few lines: what there is, and the concepts that weigh most."""
+        given, concepts = self.provenance, self.concepts
+        head = (
+            f"Task of {self.domain.name!r} by {given.objective} from {given.demonstrations} demonstrations: "
+            f"{len(self.members)} member{'s' * (len(self.members) != 1)}, {len(concepts)} concepts, "
+            f"tau of the demonstrations {self.tau_demo:.3f}"
+        )
+        influence = dict.fromkeys(concepts, 0.0)
+        for term in (term for member in self.members for term in member.terms):
+            influence[term.concept] += term.influence
+        heaviest = sorted(concepts, key=lambda c: -influence[c])
+        more = [f"  ... and {len(concepts) - SHOWN} more"] if len(concepts) > SHOWN else []
+        return "\n".join([head, *(f"  {concept}" for concept in heaviest[:SHOWN]), *more])
 
     @property
     def concepts(self) -> tuple[Concept, ...]:

@@ -59,6 +59,7 @@ ConceptText = Annotated[
     Concept, PlainValidator(_concept), PlainSerializer(str, return_type=str), WithJsonSchema({"type": "string"})
 ]
 
+SHOWN = 6  # terms in a short text
 KNOTS = 6  # nine over-fit garments of other proportions
 
 
@@ -124,6 +125,11 @@ class Utility:
         for name in names:
             if names.count(name) > 1:
                 raise LearningError(f"concept {name} has two terms in one utility; add their weights up")
+
+    def __repr__(self) -> str:
+        shown = "; ".join(f"{t.concept}: {', '.join(f'{w:+.3g}' for w in t.weights)}" for t in self.terms[:SHOWN])
+        more = f"; ... ({len(self.terms)} in all)" if len(self.terms) > SHOWN else ""
+        return f"Utility({shown}{more})"
 
     @property
     def concepts(self) -> tuple[Concept, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pddl_oracle as oracle
 import pytest
+from meip.worlds.pddl.states import StateTable
 from pddl_data import DOMAINS, ipc_folder
 
 from meip.base.errors import BudgetError
@@ -13,7 +14,6 @@ from meip.worlds.pddl.engine import BaseEngine, Engine, compile_problem
 from meip.worlds.pddl.lifted import LiftedEngine
 from meip.worlds.pddl.plans import read_plan, step_text
 from meip.worlds.pddl.reader import read_text
-from meip.worlds.pddl.states import StateTable
 
 RICH = """(define (domain rich)
   (:types truck drone - mover package - object place - object)

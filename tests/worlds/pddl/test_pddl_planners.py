@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from meip.worlds.pddl.planners import Found, astar, gbfs, greedy
 from numpy.typing import NDArray
 from pddl_data import DOMAINS, ipc_folder
 
@@ -16,7 +17,6 @@ from meip.worlds.pddl import PddlWorld, shipped_domains
 from meip.worlds.pddl.demonstrate import plan_demonstration, read_pair, read_pairs, solve
 from meip.worlds.pddl.generators import generate, size_parameters
 from meip.worlds.pddl.heuristics import RelaxedDistance, blind, goal_count
-from meip.worlds.pddl.planners import Found, astar, gbfs, greedy
 from meip.worlds.pddl.plans import step_text, write_plan
 from meip.worlds.pddl.writer import domain_text, problem_text
 

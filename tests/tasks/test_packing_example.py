@@ -16,8 +16,8 @@ from meip.learning.pursuit import Pursuit
 from meip.model.check import check_world
 from meip.model.demonstrations import Episode, record
 from meip.model.graph import StateGraph
-from meip.search.search import search
 from meip.utility.ranking import UtilityRanking
+from random_worlds import search
 
 BAGS = (
     ("heavy", "heavy", "fragile", "plain", "bottle"),

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from meip.base.errors import LearningError
 from meip.model.graph import StateGraph
-from meip.search.likeliest import likeliest_plan, step_log_likelihood
-from meip.search.search import Options, search
-from random_worlds import RandomWorld
+from meip.search.beam import step_log_likelihood
+from random_worlds import RandomWorld, by_number, search
 
 
 def every_plan(
@@ -43,12 +42,10 @@ def test_it_is_the_best_of_all_plans_of_full_length(seed: int) -> None:
     plans = list(every_plan(graph, g, [start], 4))
     longest = max(len(plan) for plan, _ in plans)
     best, value = max((p for p in plans if len(p[0]) == longest), key=lambda p: p[1])
-    found = likeliest_plan(graph, lambda _: g, [start], 4, width=10_000)
-    assert found.log_likelihood == pytest.approx(value)
+    found = search(graph, by_number(g), method="likeliest", horizon=4, width=10_000)
+    assert found.value == pytest.approx(value)
     assert list(found.states) == best
-    by_search = search(graph, lambda _: g, method="likeliest", horizon=4, options=Options(width=10_000))
-    assert by_search.states == found.states
-    assert by_search.method == "likeliest"
+    assert found.method == "likeliest"
     for (state, action), after in zip(zip(found.states, found.actions, strict=False), found.states[1:], strict=True):
         assert action in graph.action_numbers(state)
         assert graph.outcomes(action)[0][1] == after
@@ -63,10 +60,10 @@ def test_the_likelihoods_of_one_step_add_up_to_one_for_one_member() -> None:
 def test_time_is_kept() -> None:
     graph = StateGraph(RandomWorld(1, chance=False))
     g = np.zeros((200, 1))
-    found = likeliest_plan(graph, lambda _: g, [int(graph.initial[0])], 4, width=5, seconds=0.0)
+    found = search(graph, by_number(g), method="likeliest", horizon=4, width=5, seconds=0.0)
     assert found.stopped_by == "seconds"
 
 
 def test_an_unknown_search_is_named() -> None:
     with pytest.raises(LearningError, match="did you mean 'likeliest'"):
-        search(StateGraph(RandomWorld(1)), lambda graph: np.zeros((len(graph), 1)), method="likelyest")  # type: ignore[arg-type]
+        search(StateGraph(RandomWorld(1)), by_number(np.zeros((9, 1))), method="likelyest")

@@ -220,6 +220,8 @@ def test_every_option_changes_the_task_or_is_refused_by_name(name: str, objectiv
     base: dict[str, Any] = {"objective": objective, **WITH.get(name, {})}
     if objective == "history" and name != "committee":
         base.setdefault("committee", 3)
+    if objective == "history" and name == "relative":
+        base["concept_share"] = 1.0  # every member sees every concept
     if "at" in {f.name for f in episodes[0].world.domain.fluents} and name == "chance_failures":
         base |= {"concepts": PLACES}
     plain = learn(episodes, **base)

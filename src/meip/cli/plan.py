@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -15,7 +15,7 @@ __all__ = ["NOT_REACHED", "plan"]
 
 NOT_REACHED = 3
 CHANCES = ("expectation", "posterior", "probability")
-METHODS = ("auto", "exact", "mcts", "beam", "greedy", "gbfs", "likeliest")
+METHODS = ("auto", "greedy", "gbfs", "beam", "likeliest", "exact", "mcts")  # `SEARCHES`, which takes long to load
 
 
 @app.command()
@@ -41,6 +41,13 @@ def plan(
             metavar="FILE", help="Show the plan: a page (.html); .svg where a world draws itself; .png of folds."
         ),
     ] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Draw N plans in proportion to exp(lambda tau) instead.")
+    ] = None,
+    strength: Annotated[
+        float | None,
+        typer.Option("--lambda", metavar="L", help="With --samples: how much tau counts; default: 2 (states - 1)."),
+    ] = None,
     seed: Seed = 0,
     world: OwnWorld = None,
     domain: DomainOption = None,
@@ -54,6 +61,7 @@ def plan(
       meip plan task.json problem.json --search mcts --time 5 -o plan.json
       meip plan task.json p01.pddl --search gbfs -o p01.plan --render p01.html
       meip plan folding.json hoodie.json --render folds.png            a garment is a problem, too
+      meip plan task.json ritual --samples 100 --lambda 6              what else would this person do?
 
     Exit code 0: the world's goal is reached, or it has none of its own; 3: not reached, the best plan is written.
     """
@@ -64,12 +72,20 @@ def plan(
 
     _check(search, METHODS, "--search")
     _check(chance, CHANCES, "--chance")
+    if strength is not None and samples is None:
+        raise MeipError("--lambda is about plans that are drawn: give --samples N as well")
     learned = Task.load(task)
     planned_in = read_world(problem, world, domain)
+    if samples is not None:
+        if (search, chance, iterations, seconds, render) != ("auto", "expectation", None, None, None):
+            raise MeipError("--samples draws plans and searches nothing: leave out --search, --chance, --iterations, "
+                            "--time and --render")  # fmt: skip
+        _show_samples(learned.sample(planned_in, samples, strength, seed=seed, horizon=horizon), output, as_json)
+        return
     found = learned.plan(
         planned_in,
         method=search,
-        chance=chance,
+        chance=cast(Any, chance),
         horizon=horizon,
         iterations=iterations,
         seconds=seconds,
@@ -85,6 +101,19 @@ def plan(
         console().print(plan_text(found))
     if found.goal is False:
         raise typer.Exit(NOT_REACHED)
+
+
+def _show_samples(plans: list[Any], output: Path | None, as_json: bool) -> None:
+    """Plans by how often they were drawn; all of them, a document per line, in a file."""
+    from meip.base import documents
+    from meip.report.text import samples_text
+
+    if output is not None:
+        documents.write_text(output, "".join(documents.canonical(documents.dump(plan)) + "\n" for plan in plans))
+    if as_json:
+        print_json([documents.dump(plan) for plan in plans])
+    else:
+        console().print(samples_text(plans))
 
 
 def _write(path: Path, found: Any, world: Any) -> None:

@@ -15,10 +15,20 @@ from rich.tree import Tree
 from meip.tasks.explain import Explanation, Reading, layers, reduced
 from meip.tasks.task import Precedence, TaskPlan
 
-__all__ = ["action_text", "explanation_text", "heading", "order_text", "plan_text", "why_text", "wishes_text"]
+__all__ = [
+    "action_text",
+    "explanation_text",
+    "heading",
+    "order_text",
+    "plan_text",
+    "samples_text",
+    "why_text",
+    "wishes_text",
+]
 
 BAR = 10
 MOST_WISHES = 10
+MOST_SAMPLES = 20  # different plans that are listed
 LONG_PLAN = 12  # steps beyond which only the actions are told
 
 
@@ -177,6 +187,23 @@ def plan_text(plan: TaskPlan) -> RenderableType:
         cells += [f"{step.probability:g}"] * chance
         table.add_row(*cells)
     return Group(_indented(table), _indented(Text(_verdict(plan), style="dim")))
+
+
+def samples_text(plans: Sequence[TaskPlan]) -> RenderableType:
+    """Drawn plans, each different one once, the most frequent first."""
+    counts: dict[tuple[str, ...], list[TaskPlan]] = {}
+    for plan in plans:
+        counts.setdefault(tuple(action_text(a) for a in plan.actions), []).append(plan)
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
+    for name in ("drawn", "tau", "plan"):
+        table.add_column(name, justify="left" if name == "plan" else "right")
+    ranked = sorted(counts.items(), key=lambda item: -len(item[1]))
+    for actions, same in ranked[:MOST_SAMPLES]:
+        table.add_row(str(len(same)), f"{same[0].tau:.3f}", ", then ".join(actions) or "nothing")
+    rest = len(counts) - MOST_SAMPLES
+    more = f"; {rest} more are not shown" if rest > 0 else ""
+    told = f"{len(counts)} different plans of {len(plans)} drawn by {plans[0].method}{more}"
+    return Group(_indented(table), _indented(Text(told, style="dim")))
 
 
 def _verdict(plan: TaskPlan) -> str:

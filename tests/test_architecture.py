@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,17 @@ def test_the_listing_is_the_rooms_and_nothing_else() -> None:
 def test_every_module_imports_only_from_its_own_room_and_those_before_it(module: str) -> None:
     upwards = {name for name in imports_of(module) if ROOM[room(name)] > ROOM[room(module)]}
     assert not upwards, f"{module} imports from rooms that come later: {sorted(upwards)}"
+
+
+@pytest.mark.parametrize("name", meip.ROOMS)
+def test_a_room_says_what_it_knows_and_lists_what_is_in_it(name: str) -> None:
+    """Its `__init__` is the table of contents: every module and folder of the room is named in the docstring."""
+    folder = SOURCE / name
+    told = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+    listed = {p.stem for p in folder.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()} - {"__init__"}
+    missing = {one for one in listed if not re.search(rf"(^|[\s`,]){re.escape(one)}($|[\s`,/:])", told, re.MULTILINE)}
+    assert len(told.split("\n\n")[0].split(". ")) >= 2, "two sentences: what the room knows, and what it does not"
+    assert not missing, f"meip/{name}/__init__.py does not tell of {sorted(missing)}"
 
 
 def test_a_world_knows_only_what_a_user_could_have_written() -> None:

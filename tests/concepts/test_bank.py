@@ -29,7 +29,7 @@ from meip.concepts.language import (
     Term,
 )
 from meip.concepts.parser import parse_concept
-from meip.concepts.selection import deduplicate, exactly_seen, relevant
+from meip.learning.selection import deduplicate, exactly_seen, relevant
 from meip.model.domain import Domain, EntityClass, function, predicate
 
 # --- brute force: terms as nested tuples and sets in which obvious twins coincide by construction ---

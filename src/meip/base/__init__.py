@@ -1,0 +1,10 @@
+"""What every room stands on: files, numbers and processes. It knows nothing of worlds, concepts or tasks.
+
+errors      the exception tree
+files       texts and JSON, read strictly and written as a whole or not at all
+documents   versioned JSON documents, described once by a dataclass
+results     tidy rows with their intervals, and the document that holds them
+distinct    equal rows and equal plans, once
+kernels     how numeric code is compiled
+parallel    the same results on any number of processes
+"""

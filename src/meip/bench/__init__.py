@@ -1,4 +1,13 @@
-"""How fast each part is, as ratios to peers that do the same work in the same run.
+"""How fast each part is, as ratios to peers that do the same work in the same run. A module is a benchmark with
+``run(peers) -> rows``; `_compare` holds the stop-watch.
 
-Each module has ``run(peers) -> rows``; a module whose name begins with an underscore is a tool of the others.
+concepts   columns of concepts, against DLPlan
+graph      expanding a world
+maxent     the gradient of MaxEnt-IRL, against imitation
+pursuit    against the paper's Algorithm 2 taken literally
+ranksvm    against scikit-learn's LinearSVC
+search     tree search, against mcts and OpenSpiel
+pddl       expansions and plans, against pymimir
+folds      folding, against shapely
+folding    learning to fold and planning folds
 """

@@ -19,10 +19,10 @@ from meip.concepts.bank import ConceptBank
 from meip.concepts.check import slot
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Composite, Concept, Quantified, constants
-from meip.concepts.selection import exactly_seen, relevant
 from meip.experiments.rites import paper_demonstrations
 from meip.learning.learner import Learner
 from meip.learning.pursuit import Pursuit
+from meip.learning.selection import exactly_seen, relevant
 from meip.learning.training import TrainingSet
 from meip.model.demonstrations import Episode
 from meip.search.pool import PoolOptions

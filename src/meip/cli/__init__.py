@@ -1,4 +1,11 @@
-"""The command line: a thin layer over the library. One module per group of commands; each loads what it needs late."""
+"""The command line: a thin layer over the library, which knows no world but those that are registered. Each module adds
+its commands and loads what it needs late.
+
+app        the application, and what all commands share
+inputs     what commands read, and options that several have
+progress   bars and lines on long work
+demo  learn  explain  plan  evaluate  reproduce  show  concepts  check  bench      a command each
+"""
 
 from __future__ import annotations
 

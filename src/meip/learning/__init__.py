@@ -1,0 +1,18 @@
+"""From demonstrations to utilities: candidates, objectives, the pursuit and its members. Arrays in, utilities out: it
+knows no files but its checkpoints, and no tasks.
+
+options      what decides a task, and what only decides how the work is done
+objectives   which learner fits the demonstrations where none is asked for
+shown        demonstrated plans as rows of numbers, ready to be compared
+candidates   concepts that could matter, their order, and what is avoided
+selection    which concepts are relevant, and which are the same
+likelihood   the likelihood of whole plans, and of steps by what they add to their history
+pairs        ordered pairs of states, without listing them
+ranking_svm  the paper's Ranking SVM
+learner      Algorithm 1: the weights of given concepts
+pursuit      Algorithm 2: which concepts, level by level
+committee    many simple utilities by the likelihood of steps, where actions are too many to list
+stepwise     linear utilities by the likelihood of single choices, where plans are long
+checkpoint   decisions, and how a killed run goes on from them
+estimator    scikit-learn's contract
+"""

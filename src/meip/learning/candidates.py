@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept, Quantified
-from meip.concepts.selection import deduplicate, exactly_seen, relevant as changing
 from meip.learning.learner import Study
+from meip.learning.selection import deduplicate, exactly_seen, relevant as changing
 
 __all__ = ["SAME_TAU", "Bundle", "Candidates", "is_order", "unless"]
 

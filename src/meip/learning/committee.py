@@ -25,11 +25,11 @@ from meip.concepts.bank import ConceptBank
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Composite, Concept
 from meip.concepts.parser import parse_concept
-from meip.concepts.selection import deduplicate, relevant
 from meip.learning.decisions import Decision
 from meip.learning.learner import Study, StudyOptions
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
 from meip.learning.ranking_svm import Chains, combine, demonstration_pairs, first_deviation_pairs, fit_ranking
+from meip.learning.selection import deduplicate, relevant
 from meip.learning.training import ChanceFailures, TrainingSet
 from meip.model.choices import Replayed
 from meip.model.demonstrations import Episode

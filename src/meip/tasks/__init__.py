@@ -1,0 +1,10 @@
+"""`Task`, and what one does with it, a module for each verb. Everything below is put together here, and nothing here
+knows a particular world.
+
+task       what was learned, as one document that can be read, edited and planned with
+learn      demonstrations in, a task out
+plan       a task and a world in, a plan out
+sample     plans drawn in proportion to exp(lambda tau)
+explain    a task in words
+evaluate   how agents behave in other worlds, measured
+"""

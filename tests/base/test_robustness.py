@@ -19,8 +19,7 @@ from meip.base import documents
 from meip.base.files import load_json
 from meip.base.results import Results
 from meip.concepts.parser import parse_concept
-from meip.learning.checkpoint import CheckpointDocument
-from meip.learning.decisions import Decision
+from meip.learning.checkpoint import CheckpointDocument, Decision
 from meip.model.demonstrations import append_demonstration, read_demonstrations
 from meip.model.problems import import_documents, load_problem, problem_document
 from meip.tasks.task import PlanStep, Provenance, Task, TaskPlan

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
-from meip.base.distinct import group_plans, group_rows
+from meip.base.distinct import distinct_plans, distinct_rows
 from meip.concepts.parser import parse_concept
 from meip.learning.learner import Study, StudyOptions
 from meip.learning.likelihood import LikelihoodOptions, _Compressed
@@ -167,7 +167,7 @@ def test_chance_failures_are_marginalised_over_what_could_have_happened() -> Non
 def test_grouping_finds_equal_rows_and_adds_the_weights_of_equal_plans(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = rng.integers(0, 2, (12, 2)) * rng.choice([1.0, -0.0, 0.5])
-    code, first = group_rows(table)
+    code, first = distinct_rows(table)
     for i in range(12):
         for j in range(12):
             assert (code[i] == code[j]) == bool((table[i] == table[j]).all())
@@ -176,7 +176,7 @@ def test_grouping_finds_equal_rows_and_adds_the_weights_of_equal_plans(seed: int
     plans = np.where(np.arange(3) < lengths[:, None], rng.integers(0, 12, (30, 3)), -1)
     log_weight = rng.normal(size=30)
     groups = np.array([0, 10, 10, 30])
-    rows, total, starts = group_plans(plans, lengths, log_weight, groups, code)
+    rows, total, starts = distinct_plans(plans, lengths, log_weight, groups, code)
     for k in range(3):
         expected: dict[tuple[int, ...], float] = {}
         for i in range(groups[k], groups[k + 1]):

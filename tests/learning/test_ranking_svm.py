@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from meip.base.errors import LearningError
-from meip.learning.pairs import Chains, active_partners, active_sums
+from meip.learning.pairs import RankedPairs, active_partners, active_sums
 from meip.learning.ranking_svm import (
     combine,
     demonstration_pairs,
@@ -25,7 +25,7 @@ from meip.learning.ranking_svm import (
 LAW = settings(max_examples=30, deadline=None, derandomize=True)
 
 
-def listed(chains: Chains) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def listed(chains: RankedPairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Every pair (higher, lower, weight) of the chains, one by one."""
     found = []
     for c, weight in enumerate(chains.weights):
@@ -34,14 +34,16 @@ def listed(chains: Chains) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return tuple(np.array(part) for part in zip(*found, strict=True))  # type: ignore[return-value]
 
 
-def random_problem(seed: int, longest: int = 60, width: int = 4) -> tuple[np.ndarray, Chains]:
+def random_problem(seed: int, longest: int = 60, width: int = 4) -> tuple[np.ndarray, RankedPairs]:
     random = np.random.default_rng(seed)
     features = random.normal(size=(50, width))
     scores = features @ random.normal(size=width) + random.normal(size=50)
     sizes = random.integers(0, longest, 8)
     chains = [random.integers(0, 50, n) for n in sizes]
     chains = [chain[np.argsort(scores[chain], kind="stable")] for chain in chains]
-    return features, Chains(np.concatenate(chains), np.concatenate(([0], np.cumsum(sizes))), random.uniform(0.1, 2, 8))
+    return features, RankedPairs(
+        np.concatenate(chains), np.concatenate(([0], np.cumsum(sizes))), random.uniform(0.1, 2, 8)
+    )
 
 
 @LAW
@@ -110,7 +112,7 @@ def test_no_weights_are_better_than_the_certificate_allows(seed: int, loss: str,
 
 def test_one_pair_has_the_solution_derived_by_hand() -> None:
     # hinge: w = min(C, 1 / |d|^2) d; squared hinge: w = 2C / (1 + 2C |d|^2) d
-    features, chains = np.array([[0.0], [2.0]]), Chains(np.array([0, 1]), np.array([0, 2]), np.array([1.0]))
+    features, chains = np.array([[0.0], [2.0]]), RankedPairs(np.array([0, 1]), np.array([0, 2]), np.array([1.0]))
     assert fit_ranking(features, chains, loss="hinge", C=0.1, tol=1e-9).w == pytest.approx([0.2], rel=1e-4)
     assert fit_ranking(features, chains, loss="hinge", C=9.0, tol=1e-7).w == pytest.approx([0.5], rel=1e-4)
     assert fit_ranking(features, chains, C=1.0).w == pytest.approx([4 / 9])
@@ -166,4 +168,4 @@ def test_wrong_input_is_named() -> None:
     with pytest.raises(LearningError, match="above 0"):
         fit_ranking(np.eye(2), demonstration_pairs([[0, 1]], [2]), C=0.0)
     with pytest.raises(LearningError, match="starts"):
-        Chains(np.array([0, 1]), np.array([0, 1]), np.array([1.0]))
+        RankedPairs(np.array([0, 1]), np.array([0, 1]), np.array([1.0]))

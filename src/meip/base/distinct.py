@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from meip.base.kernels import kernel
 
-__all__ = ["group_plans", "group_rows"]
+__all__ = ["distinct_plans", "distinct_rows"]
 
 Ints = NDArray[np.int64]
 
 
-def group_rows(table: NDArray[np.float64]) -> tuple[Ints, Ints]:
+def distinct_rows(table: NDArray[np.float64]) -> tuple[Ints, Ints]:
     """A code for each row [S], equal for equal rows, in order of first appearance; and the first row of each code."""
     bits = np.ascontiguousarray(table + 0.0).view(np.uint64).reshape(len(table), -1)  # + 0.0: -0 and 0 are equal
     code = np.empty(len(table), np.int64)
@@ -23,7 +23,7 @@ def group_rows(table: NDArray[np.float64]) -> tuple[Ints, Ints]:
     return code, first[:count].copy()
 
 
-def group_plans(
+def distinct_plans(
     plans: Ints, lengths: Ints, log_weight: NDArray[np.float64], groups: Ints, code: Ints
 ) -> tuple[Ints, NDArray[np.float64], Ints]:
     """Merge the plans of each group whose states have equal codes.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.bench._compare import compare
-from meip.learning.pairs import Chains, demonstration_pairs
+from meip.learning.pairs import RankedPairs, demonstration_pairs
 from meip.learning.ranking_svm import Loss, fit_ranking, ranking_objective
 
 __all__ = ["fit_many", "peak_memory", "random_plans", "run"]
@@ -39,7 +39,7 @@ print(pairs, time.perf_counter() - start, peak_memory())
 """
 
 
-def random_plans(plans: int, states: int, features: int = FEATURES, seed: int = 0) -> tuple[Floats, Chains]:
+def random_plans(plans: int, states: int, features: int = FEATURES, seed: int = 0) -> tuple[Floats, RankedPairs]:
     """Plans whose states are ordered by a hidden linear utility with as much noise as signal."""
     random = np.random.default_rng(seed)
     table = random.normal(size=(plans * states, features))
@@ -89,7 +89,7 @@ def run(peers: bool = True, sizes: tuple[tuple[int, int], ...] = MILLION, repeat
 
 def _race(
     table: Floats,
-    chains: Chains,
+    chains: RankedPairs,
     listed: tuple[Floats, Floats] | None,
     loss: Loss,
     plans: int,
@@ -116,7 +116,7 @@ def _race(
     return rows
 
 
-def _listed(table: Floats, chains: Chains) -> tuple[Floats, Floats]:
+def _listed(table: Floats, chains: RankedPairs) -> tuple[Floats, Floats]:
     """All differences of features, every second one turned round, so that there are two classes."""
     parts = []
     for start, stop in zip(chains.starts, chains.starts[1:], strict=False):

@@ -1,4 +1,4 @@
-"""Checkpoints: the decisions of a learning run so far, so that a killed run can go on where it was."""
+"""The decisions of a learning run, kept beside what was learned; and while it runs, so that a killed run can go on."""
 
 from __future__ import annotations
 
@@ -11,9 +11,25 @@ from typing import Any, ClassVar
 from meip.base import documents
 from meip.base.documents import document
 from meip.base.errors import DocumentError, LearningError
-from meip.learning.decisions import Decision
 
-__all__ = ["Checkpoint", "CheckpointDocument"]
+__all__ = ["Checkpoint", "CheckpointDocument", "Decision"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One thing the pursuit considered, and what became of it."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    step: int
+    stage: str
+    """"level 1", "level 2", .., "order", "avoid", "simplify"."""
+    concept: str
+    taken: bool
+    tau: float
+    gain: float
+    """By how much the posterior J - costs grew (or would have)."""
+    reason: str
 
 
 @document("checkpoint")

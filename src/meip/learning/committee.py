@@ -25,10 +25,10 @@ from meip.concepts.bank import ConceptBank
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Composite, Concept
 from meip.concepts.parser import parse_concept
-from meip.learning.decisions import Decision
+from meip.learning.checkpoint import Decision
 from meip.learning.learner import Study, StudyOptions
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
-from meip.learning.ranking_svm import Chains, combine, demonstration_pairs, first_deviation_pairs, fit_ranking
+from meip.learning.ranking_svm import RankedPairs, combine, demonstration_pairs, first_deviation_pairs, fit_ranking
 from meip.learning.selection import deduplicate, relevant
 from meip.learning.training import ChanceFailures, TrainingSet
 from meip.model.choices import Replayed
@@ -305,7 +305,7 @@ def _plan_study(study: Study, options: CommitteeOptions) -> Study:
     return Study(study.training, chosen)
 
 
-def _step_pairs(study: Study) -> Chains:
+def _step_pairs(study: Study) -> RankedPairs:
     """Pairs for the Ranking SVM: demonstrations in order, and every alternative of a demonstrated step ranks below the
     states on the way to it (it is the first deviation of a plan that leaves the demonstration there)."""
     training = study.training

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.base.distinct import group_plans, group_rows
+from meip.base.distinct import distinct_plans, distinct_rows
 from meip.base.kernels import kernel
 from meip.learning.training import Case, Shown, TrainingSet
 from meip.search.pool import Pool
@@ -162,7 +162,7 @@ class _Compressed:
             features = np.vstack([features, np.zeros(features.shape[1]), below])
         self.features, self.groups, code = features, groups, np.arange(len(features))
         if merge:
-            code, representatives = group_rows(features)
+            code, representatives = distinct_rows(features)
             self.features = np.ascontiguousarray(features[representatives])
             self.groups = _merged(groups, code)
         self.pair_later, self.pair_earlier, self.pair_count = _differing_pairs([code[rows] for rows in intended])
@@ -272,7 +272,7 @@ def _assemble(parts: Sequence[tuple[Ints, Ints, Floats, float, int]]) -> _Groups
 
 def _merged(groups: _Groups, code: Ints) -> _Groups:
     """Plans as codes; those of a group that became equal are one, with their weights added."""
-    rows, log_weight, first = group_plans(groups.plans, groups.lengths, groups.log_weight, groups.first, code)
+    rows, log_weight, first = distinct_plans(groups.plans, groups.lengths, groups.log_weight, groups.first, code)
     plans = groups.plans[rows]
     coded = np.where(plans >= 0, code[plans], -1)
     return _Groups(coded, groups.lengths[rows], log_weight, first, groups.coefficient, groups.form)

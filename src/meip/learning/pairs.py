@@ -16,7 +16,7 @@ from meip.base.errors import LearningError
 from meip.base.kernels import kernel
 
 __all__ = [
-    "Chains",
+    "RankedPairs",
     "active_partners",
     "active_sums",
     "combination",
@@ -35,7 +35,7 @@ DEMONSTRATION_WEIGHT = 100.0
 
 
 @dataclass(frozen=True)
-class Chains:
+class RankedPairs:
     """Orders to be learned: within chain c, items[starts[c]:starts[c+1]], later states should outrank earlier ones."""
 
     items: Ints  # [T] state ids (rows of the features)
@@ -58,7 +58,7 @@ class Chains:
         return int((sizes * (sizes - 1) // 2).sum())
 
 
-def demonstration_pairs(plans: ArrayLike, lengths: ArrayLike, weight: float = DEMONSTRATION_WEIGHT) -> Chains:
+def demonstration_pairs(plans: ArrayLike, lengths: ArrayLike, weight: float = DEMONSTRATION_WEIGHT) -> RankedPairs:
     """Each state of a demonstration outranks the ones before it. plans [N, H] state ids padded with -1, lengths [N]."""
     rows, sizes = _plans(plans, lengths)
     return _chains([row[:h] for row, h in zip(rows, sizes, strict=True)], weight)
@@ -70,7 +70,7 @@ def first_deviation_pairs(
     generated: ArrayLike,
     generated_lengths: ArrayLike,
     weight: float = 1.0,
-) -> Chains:
+) -> RankedPairs:
     """For each generated plan, its first state that was never demonstrated ranks below all states on the way to it.
 
     Pairs later in the plan say nothing: once off the path, a plan may well do the right thing. Equal pairs are merged,
@@ -86,7 +86,7 @@ def first_deviation_pairs(
     if not found:
         return _chains([], weight)
     pairs, counts = np.unique(np.array(found, dtype=np.int64), axis=0, return_counts=True)
-    return Chains(pairs.ravel(), np.arange(0, pairs.size + 1, 2), weight * counts.astype(np.float64))
+    return RankedPairs(pairs.ravel(), np.arange(0, pairs.size + 1, 2), weight * counts.astype(np.float64))
 
 
 def literal_pairs(
@@ -94,7 +94,7 @@ def literal_pairs(
     demonstration_lengths: ArrayLike,
     generated: ArrayLike,
     generated_lengths: ArrayLike,
-) -> Chains:
+) -> RankedPairs:
     """The labels as the paper prints them: demonstrations in order, all pairs of generated plans in reverse.
 
     Kept as an ablation: generated plans that equal demonstrations cancel them.
@@ -104,12 +104,12 @@ def literal_pairs(
     return combine(demonstration_pairs(demonstrations, demonstration_lengths, 1.0), backward)
 
 
-def combine(*parts: Chains) -> Chains:
+def combine(*parts: RankedPairs) -> RankedPairs:
     """All chains of several sets."""
     items = np.concatenate([part.items for part in parts])
     sizes = np.concatenate([np.diff(part.starts) for part in parts])
     weights = np.concatenate([part.weights for part in parts])
-    return Chains(items, np.concatenate(([0], np.cumsum(sizes))), weights)
+    return RankedPairs(items, np.concatenate(([0], np.cumsum(sizes))), weights)
 
 
 def _plans(plans: ArrayLike, lengths: ArrayLike) -> tuple[Ints, Ints]:
@@ -119,10 +119,10 @@ def _plans(plans: ArrayLike, lengths: ArrayLike) -> tuple[Ints, Ints]:
     return rows, sizes
 
 
-def _chains(rows: list[Ints], weight: float) -> Chains:
+def _chains(rows: list[Ints], weight: float) -> RankedPairs:
     sizes = np.array([row.size for row in rows], dtype=np.int64)
     items = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
-    return Chains(items, np.concatenate(([0], np.cumsum(sizes))), np.full(sizes.size, weight))
+    return RankedPairs(items, np.concatenate(([0], np.cumsum(sizes))), np.full(sizes.size, weight))
 
 
 @kernel

@@ -19,7 +19,7 @@ from meip.concepts.check import slot
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept, constants
 from meip.learning.candidates import SAME_TAU, Bundle, Candidates, is_order
-from meip.learning.decisions import Decision
+from meip.learning.checkpoint import Decision
 from meip.learning.estimator import Estimator
 from meip.learning.learner import Objective, Study, StudyOptions, Trial
 from meip.learning.likelihood import LikelihoodOptions
@@ -142,9 +142,9 @@ class Pursuit(Estimator):
             raise LearningError(f"order={self.order!r}: {did_you_mean(self.order, ORDERS)}")
         training = TrainingSet(episodes, chance_failures=self.chance_failures, seed=self.seed)
         self.study_ = Study(training, self._options())
-        hunt = _Hunt(self, self.study_, resume)
-        yield from hunt.run()
-        self.decisions_: tuple[Decision, ...] = tuple(hunt.decisions)
+        run = _PursuitRun(self, self.study_, resume)
+        yield from run.run()
+        self.decisions_: tuple[Decision, ...] = tuple(run.decisions)
 
     def _options(self) -> StudyOptions:
         likelihood = LikelihoodOptions(alpha=self.alpha, hinge=self.hinge, strength=self.strength, steps=self.steps)
@@ -153,7 +153,7 @@ class Pursuit(Estimator):
         )
 
 
-class _Hunt:
+class _PursuitRun:
     """One run of the pursuit."""
 
     def __init__(self, settings: Pursuit, study: Study, resume: Sequence[Decision] = ()) -> None:

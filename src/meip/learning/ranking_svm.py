@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from meip.base.errors import LearningError
 from meip.learning.pairs import (
-    Chains,
+    RankedPairs,
     active_partners,
     active_sums,
     combination,
@@ -33,7 +33,7 @@ from meip.learning.pairs import (
 )
 
 __all__ = [
-    "Chains",
+    "RankedPairs",
     "RankingFit",
     "combine",
     "demonstration_pairs",
@@ -62,7 +62,7 @@ class RankingFit:
 
 def fit_ranking(
     features: ArrayLike,
-    chains: Chains,
+    chains: RankedPairs,
     *,
     loss: Loss = "squared_hinge",
     C: float = 1.0,
@@ -89,7 +89,7 @@ def fit_ranking(
 
 def ranking_objective(
     features: ArrayLike,
-    chains: Chains,
+    chains: RankedPairs,
     w: ArrayLike,
     *,
     loss: Loss = "squared_hinge",
@@ -106,7 +106,7 @@ def ranking_objective(
 @dataclass(frozen=True)
 class _Problem:
     features: Floats  # [S, M]
-    chains: Chains
+    chains: RankedPairs
     C: float
     margin: float
     columns: Floats = field(init=False)  # [M, S]
@@ -204,7 +204,7 @@ def _hessian(problem: _Problem, delta: float | None, scores: Floats) -> Floats:
     return np.asarray(np.eye(total.shape[0]) + factor * (total + total.T) / 2, dtype=np.float64)
 
 
-def _features(features: ArrayLike, chains: Chains) -> Floats:
+def _features(features: ArrayLike, chains: RankedPairs) -> Floats:
     table = np.ascontiguousarray(features, dtype=np.float64)
     if table.ndim != 2 or not np.isfinite(table).all():
         raise LearningError(f"features must be finite numbers [S, M], got an array of shape {table.shape}")

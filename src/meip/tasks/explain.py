@@ -14,7 +14,7 @@ import numpy as np
 
 from meip.concepts.english import english
 from meip.concepts.language import Concept
-from meip.learning.decisions import Decision
+from meip.learning.checkpoint import Decision
 from meip.tasks.task import Precedence, Provenance, Task, precedence
 from meip.utility.terms import curve
 

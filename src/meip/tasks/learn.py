@@ -21,9 +21,8 @@ from meip.base.errors import LearningError, MeipError
 from meip.base.parallel import parallel_map, task_rng
 from meip.concepts.grammar import Grammar
 from meip.learning import learner, objectives, stepwise
-from meip.learning.checkpoint import Checkpoint
+from meip.learning.checkpoint import Checkpoint, Decision
 from meip.learning.committee import CommitteeOptions, learn_committee
-from meip.learning.decisions import Decision
 from meip.learning.objectives import choose_learner, default_grammar
 from meip.learning.options import LearnOptions, Progress, Run, routed
 from meip.learning.pursuit import Pursued, Pursuit

@@ -20,7 +20,7 @@ from meip.base.documents import document
 from meip.base.errors import LearningError, did_you_mean
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept
-from meip.learning.decisions import Decision
+from meip.learning.checkpoint import Decision
 from meip.model.demonstrations import Demonstration, Step
 from meip.model.domain import Domain
 from meip.model.problems import FORMAT

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.base.distinct import group_rows
+from meip.base.distinct import distinct_rows
 from meip.base.kernels import kernel
 from meip.learning.stepwise.steps import Demonstrated
 
@@ -55,7 +55,7 @@ def build_problem(values: Floats, demonstrations: Sequence[Demonstrated], also: 
             good[choice.shown] = True
             if also or choice.free:
                 good[choice.also] = True
-            code, representatives = group_rows(table)
+            code, representatives = distinct_rows(table)
             merged = np.zeros(len(representatives), np.bool_)
             merged[code[good]] = True
             if len(merged) > 1 and not merged.all():
@@ -83,7 +83,7 @@ def _mean_outcomes(values: Floats, outcomes: Sequence[Sequence[tuple[float, int]
 def _pairs(values: Floats, demonstrations: Sequence[Demonstrated]) -> tuple[Ints, Ints, Ints]:
     """Demonstrated states, and the pairs (later, earlier) of them that the concepts tell apart."""
     states = np.array([s for d in demonstrations for s in d.states], np.int64)
-    code, _ = group_rows(np.ascontiguousarray(values[states]))
+    code, _ = distinct_rows(np.ascontiguousarray(values[states]))
     later, earlier = [], []
     offset = 0
     for shown in demonstrations:

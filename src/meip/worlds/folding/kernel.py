@@ -39,8 +39,8 @@ __all__ = [
     "SEAM_TAG",
     "TEARS",
     "UNSTABLE",
-    "Chains",
     "Pieces",
+    "RankedPairs",
     "Ring",
     "cut",
     "on_chosen",
@@ -65,7 +65,7 @@ class Ring(NamedTuple):
     crossed: Any  # [L + 1] does the layer have vertices on both sides?
 
 
-class Chains(NamedTuple):
+class RankedPairs(NamedTuple):
     """Runs of edges on one side, [M] each."""
 
     first: Any  # ring position of the first vertex
@@ -100,7 +100,7 @@ def workspace(vertices: int, layers: int) -> Any:
     starts = np.empty(layers + 1, np.int64)
     crossed = np.empty(layers + 1, np.bool_)
     ring = Ring(floats[0], floats[1], ints[0], ints[1], flags[0], floats[2], ints[11], flags[4], starts, crossed)
-    chains = Chains(ints[2], ints[3], ints[4], ints[5], ints[6], floats[3], floats[4], flags[1])
+    chains = RankedPairs(ints[2], ints[3], ints[4], ints[5], ints[6], floats[3], floats[4], flags[1])
     pieces = Pieces(np.empty(m + 1, np.int64), floats[5], floats[6], ints[7], ints[8], ints[9], floats[7])
     bounds = np.empty(layers + 1, np.int64)
     chords = Chords(floats[8], floats[9], flags[2], ints[10], floats[10], flags[3], bounds)
@@ -305,7 +305,7 @@ def _whole(ring: Any, layer: int, pieces: Any, p: int, near: float) -> int:
 
 @bare_kernel
 def _silhouette_chords(ring: Any, chains: Any, chords: Any, layers: int, r: float, join: float) -> tuple[int, int, int]:
-    """Chains, their links and the chords the segment contains: (code, number of chords, number contained)."""
+    """RankedPairs, their links and the chords the segment contains: (code, number of chords, number contained)."""
     bounds = chords.bounds
     k = _chain(ring, layers, chains, bounds)
     for layer in range(layers):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -15,16 +16,31 @@ import typer
 from meip.base.errors import MeipError
 from meip.cli.app import app, console
 
-__all__ = ["Experiment", "reproduce"]
+__all__ = ["RUNNERS", "Name", "reproduce"]
 
 Rows = list[dict[str, Any]]
+RUNNERS = {
+    "probability-shift": "meip.experiments.probability_shift",
+    "structural-change": "meip.experiments.structural_change",
+    "held-out": "meip.experiments.held_out",
+    "folding": "meip.experiments.folding",
+    "generalized-planning": "meip.experiments.generalized_planning",
+}
+SHORT = {
+    "horizon": "h",
+    "demonstrations": "demos",
+    "longsleeve": "long-\nsleeve",
+    "photographs": "photo-\ngraphs",
+}  # headings that leave room for the numbers
+FIXED = ("experiment", "method", "metric", "value", "low", "high", "n", "paper")
 
 
-class Experiment(StrEnum):
+class Name(StrEnum):
     """What can be reproduced."""
 
     probability_shift = "probability-shift"
     structural_change = "structural-change"
+    held_out = "held-out"
     folding = "folding"
     generalized_planning = "generalized-planning"
     all = "all"
@@ -32,17 +48,21 @@ class Experiment(StrEnum):
 
 @app.command()
 def reproduce(
-    experiment: Annotated[Experiment, typer.Argument(help="Which experiment.")],
+    experiment: Annotated[Name, typer.Argument(help="Which experiment.")],
     seeds: Annotated[
-        int | None, typer.Option(help="Seeds or searches per cell; default: the paper's 20, folding: 5.")
+        int | None,
+        typer.Option(
+            min=1, help="Seeds, searches or rituals per cell; default: the paper's 20, held-out: 50, folding: 5."
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and problems, for a first look.")] = False,
     held_out: Annotated[
-        int | None, typer.Option("--held-out", metavar="N", help="structural-change: N random rituals instead.")
+        int | None,
+        typer.Option("--held-out", metavar="N", min=1, help="structural-change: N random rituals instead."),
     ] = None,
-    noisy: Annotated[bool, typer.Option("--noisy", help="With --held-out: one wrong demonstration among six.")] = False,
+    noisy: Annotated[bool, typer.Option("--noisy", help="Held-out rituals: one wrong demonstration of six.")] = False,
     seed: Annotated[int, typer.Option(help="Start of all random numbers.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Processes, where the work can be shared.")] = 1,
+    jobs: Annotated[int, typer.Option(min=-1, help="Processes; -1: one per core.")] = 1,
     data: Annotated[
         Path | None, typer.Option(help="Outside material: a folder of PDDL domains, or a CVAT file of garments.")
     ] = None,
@@ -61,78 +81,51 @@ def reproduce(
     """
     from meip.base import documents
     from meip.base.results import Results
+    from meip.experiments import Experiment
 
-    rows: Rows = []
+    names = _chosen(experiment, held_out, {"--seeds": seeds is not None, "--quick": quick})
+    if noisy and names != [Name.held_out]:
+        raise MeipError(f"--noisy has no effect on {experiment}: it is about held-out rituals; give --held-out N")
+    modules = {name: import_module(RUNNERS[name]) for name in names}
+    _check_unused(modules, {"data": data, "out": out})
+    found: dict[str, Rows] = {}
     with _progress() as tell:
-        for name in _chosen(experiment):
+        asked = Experiment(held_out or seeds, seed, quick, jobs, data, out, noisy, tell)
+        for name, module in modules.items():
             tell(f"{name} ...")
-            options = {"seeds": seeds, "quick": quick, "seed": seed, "held_out": held_out, "noisy": noisy}
-            found = RUNNERS[name]({**options, "jobs": jobs, "data": data, "out": out, "progress": tell})
-            rows += found
-    for name in _chosen(experiment):
-        _show([row for row in rows if _belongs(row, name)], name)
-    command = f"reproduce {experiment.value}"
+            found[name] = module.run(asked)
+    for name, module in modules.items():
+        _show(name, module, found[name])
+    rows = [row for one in found.values() for row in one]
     if json_file is not None:
-        documents.write(json_file, Results.of(command, rows, seed))
+        documents.write(json_file, Results.of(f"reproduce {experiment}", rows, seed))
         typer.echo(f"rows written to {json_file}")
     if out is not None:
         for path in (*_figures(rows, out), *_pages(out)):
             typer.echo(f"figure written to {path}")
 
 
-def _chosen(experiment: Experiment) -> list[str]:
-    return list(RUNNERS) if experiment is Experiment.all else [experiment.value]
+def _chosen(experiment: Name, held_out: int | None, counts: Mapping[str, bool]) -> list[str]:
+    """The experiments to run; --held-out stands for another one, and says how much of it."""
+    if held_out is None:
+        return list(RUNNERS) if experiment is Name.all else [experiment.value]
+    if experiment not in (Name.structural_change, Name.held_out):
+        raise MeipError(f"--held-out has no effect on {experiment}: random rituals replace those of structural-change")
+    for option, given in counts.items():
+        if given:
+            raise MeipError(f"{option} has no effect beside --held-out {held_out}, which says how many rituals")
+    return [Name.held_out.value]
 
 
-def _belongs(row: dict[str, Any], name: str) -> bool:
-    return bool(row["experiment"] == name or (row["experiment"] == "held-out" and name == "structural-change"))
-
-
-def _probability_shift(o: dict[str, Any]) -> Rows:
-    run = import_module("meip.experiments.probability_shift").run
-    seeds = o["seeds"] or (5 if o["quick"] else 20)
-    return list(run(seeds=seeds, seed=o["seed"], quick=o["quick"], progress=o["progress"]))
-
-
-def _structural_change(o: dict[str, Any]) -> Rows:
-    module = import_module("meip.experiments.structural_change")
-    if o["held_out"] is not None:
-        if o["held_out"] < 1:
-            raise MeipError(f"--held-out takes the number of rituals, at least 1, got {o['held_out']}")
-        return list(module.held_out(o["held_out"], o["seed"], o["noisy"], o["jobs"], o["progress"]))
-    searches = o["seeds"] or (5 if o["quick"] else 20)
-    return list(module.run(searches=searches, seed=o["seed"], quick=o["quick"], progress=o["progress"]))
-
-
-def _folding(o: dict[str, Any]) -> Rows:
-    run = import_module("meip.experiments.learning_to_fold").run
-    chosen = {"seed": o["seed"], "artf": o["data"], "jobs": o["jobs"]}
-    return list(run(o["quick"], o["seeds"], o["progress"], o["out"], **chosen))
-
-
-def _generalized_planning(o: dict[str, Any]) -> Rows:
-    return list(import_module("meip.experiments.generalized_planning").reproduce(**o))
-
-
-RUNNERS: dict[str, Callable[[dict[str, Any]], Rows]] = {
-    "probability-shift": _probability_shift,
-    "structural-change": _structural_change,
-    "folding": _folding,
-    "generalized-planning": _generalized_planning,
-}
-
-
-def _pages(out: Path) -> list[Path]:
-    """What was learned as a page with curves, beside each task that an experiment left."""
-    from meip.base.files import write_text
-    from meip.report.html import explanation_page
-    from meip.tasks.task import Task
-
-    pages = []
-    for path in sorted(out.glob("*-task.json")):
-        pages.append(path.with_suffix(".html"))
-        write_text(pages[-1], explanation_page(Task.load(path).explain()))
-    return pages
+def _check_unused(modules: Mapping[str, ModuleType], given: Mapping[str, Any]) -> None:
+    """Refuse an option that none of the experiments has a use for, or that means something else to each."""
+    for option, value in given.items():
+        reasons = {name: getattr(module, "UNUSED", {}).get(option) for name, module in modules.items()}
+        if value is not None and all(reasons.values()):
+            name, reason = next(iter(reasons.items()))
+            raise MeipError(f"--{option} has no effect on {name}: {reason}; leave it out")
+    if given["data"] is not None and len(modules) > 1:
+        raise MeipError("--data is another material for each experiment; run them one by one")
 
 
 @contextmanager
@@ -147,90 +140,70 @@ def _progress() -> Iterator[Callable[[str], None]]:
         yield lambda message: status.update(message)
 
 
-def _show(rows: Rows, title: str) -> None:
-    """A table for each metric: a line per cell, its 95 % interval and the paper's figure beside it."""
-    if title == "folding":
-        _show_folding(rows)
-        return
-    for metric in dict.fromkeys(row["metric"] for row in rows):
-        if metric != "desired_exact":  # a sweep is a figure, not a table
-            typer.echo(f"{title}: {metric.replace('_', ' ')}")
-            console().print(_metric_table([row for row in rows if row["metric"] == metric]))
-    for note in NOTES.get(title, ()):
+def _show(name: str, module: ModuleType, rows: Rows) -> None:
+    """The tables of an experiment: in its own form if it has one, else one for each metric; and its notes."""
+    tables = module.summary(rows) if hasattr(module, "summary") else _summary(module, rows)
+    for title, headings, lines in tables:
+        typer.echo(f"{name}: {title}")
+        console().print(_table(headings, lines))
+    for note in module.NOTES:
         typer.echo(note)
 
 
-def _metric_table(rows: Rows) -> Any:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+def _summary(module: ModuleType, rows: Rows) -> list[tuple[str, list[str], list[list[str]]]]:
+    """A table for each metric: a line per cell, its 95 % interval and the paper's figure beside it."""
+    drawn = getattr(module, "FIGURES", ())  # a sweep is a figure, not a table
+    metrics = [metric for metric in dict.fromkeys(row["metric"] for row in rows) if metric not in drawn]
+    return [
+        (metric.replace("_", " "), *_metric_table([row for row in rows if row["metric"] == metric]))
+        for metric in metrics
+    ]
 
+
+def _metric_table(rows: Rows) -> tuple[list[str], list[list[str]]]:
     conditions = [c for c in dict.fromkeys(key for row in rows for key in row) if c not in FIXED]
     conditions = [c for c in conditions if len({str(row.get(c, "")) for row in rows}) > 1]
     numbers = ["value"] + ["95 %"] * any("low" in row for row in rows)
     numbers += ["paper"] * any(row.get("paper") is not None for row in rows)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("method", *conditions):
-        table.add_column(SHORT.get(name, name), overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
+    lines = []
     for row in rows:
         cells = {
             "value": f"{row['value']:.3f}",
-            "95 %": f"{row['low']:.3f}-{row['high']:.3f}" if "low" in row else "",
+            "95 %": f"{row['low']:.3f}..{row['high']:.3f}" if "low" in row else "",
             "paper": f"{row['paper']:g}" if row.get("paper") is not None else "",
         }
-        table.add_row(row["method"], *(str(row.get(c, "")) for c in conditions), *(cells[name] for name in numbers))
-    return table
+        lines.append([row["method"], *(str(row.get(c, "")) for c in conditions), *(cells[name] for name in numbers)])
+    return ["method", *conditions, *numbers], lines
 
 
-def _show_folding(rows: Rows) -> None:
-    """One table per metric: garments side by side, a line per method and search, with the interval below."""
+def _table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from meip.experiments.folding_report import summary
-
-    for title, headings, lines in summary(rows):
-        typer.echo(f"folding: {title}")
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-        for heading in ("method, search", *headings[3:]):
-            table.add_column(SHORT.get(heading, heading.replace(" ", "\n")), no_wrap=True)
-        for method, search, trained, *cells in lines:
-            learned = f"\non {trained}" if trained != "varied" else ""
-            table.add_row(f"{method}\n{search}{learned}", *cells)
-        console().print(table)
-    for note in NOTES["folding"]:
-        typer.echo(note)
-
-
-SHORT = {
-    "horizon": "h",
-    "demonstrations": "demos",
-    "longsleeve": "long-\nsleeve",
-    "photographs": "photo-\ngraphs",
-}  # headings that leave room for the numbers
-FIXED = ("experiment", "method", "metric", "value", "low", "high", "n", "paper")
-NOTES = {
-    "probability-shift": (
-        "Desired: the share of executions that go S0, S1, g; nobody can do better than 1 - p.",
-        "With horizon 3 MaxEnt-IRL does not fail: the bad loop is then too short to matter.",
-        "The paper's bound r < -0.48 for p = .3 should read r > +0.48; no bound exists at p = .2.",
-        "Its limit of .85 appears under posterior semantics; with chance='probability' there is none below 1.",
-    ),
-    "folding": (
-        "Default order: every sleeve lies on the body before the garment is halved, by a referee who sees no utility.",
-        "Searches: exact, beam, mcts maximise tau; likeliest the likelihood of the steps, which is what was learned.",
-        "random: folds from the uniform grid; random-proposed: any of the folds that the learned proposal brings up.",
-        "There is no column for the paper: we know of no figure in it for these garments.",
-    ),
-    "structural-change": (
-        "The paper's figure is the Kendall tau of the stages' order in the free world.",
-        "MaxEnt-IRL with visit sums orders the stages when it learned in the free world, and reverses them otherwise.",
-    ),
-}
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
+    for heading in headings:
+        number = heading in ("value", "95 %", "paper")
+        shown = heading if number else SHORT.get(heading, heading.replace(" ", "\n"))
+        table.add_column(shown, justify="right" if number else "left", no_wrap=number, overflow="fold")
+    for line in lines:
+        table.add_row(*line)
+    return table
 
 
 def _figures(rows: Rows, out: Path) -> list[Path]:
     from meip.report.figures import write_figures
 
     return write_figures(rows, out)
+
+
+def _pages(out: Path) -> list[Path]:
+    """What was learned as a page with curves, beside each task that an experiment left."""
+    from meip.base.files import write_text
+    from meip.report.html import explanation_page
+    from meip.tasks.task import Task
+
+    pages = []
+    for path in sorted(out.glob("*-task.json")):
+        pages.append(path.with_suffix(".html"))
+        write_text(pages[-1], explanation_page(Task.load(path).explain()))
+    return pages

@@ -1,8 +1,9 @@
 """The paper's experiments and ours, as a user would write them. Each is one file on `learn`, `Task.plan` and `evaluate`
 that ends in tidy rows.
 
-Every module has ``run(experiment) -> rows``, `NOTES` that are printed below its tables, and where its tables have a
-form of their own, ``summary(rows)``.
+Every module has a `NAME`, ``run(experiment) -> rows`` and `NOTES` that are printed below its tables. It may have
+``summary(rows)`` where its tables have a form of their own, `FIGURES`, metrics that are drawn and not printed, and
+`UNUSED`, the fields of an `Experiment` that mean nothing to it, each with the reason.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class Experiment:
     """Outside material: a folder of PDDL domains, or a CVAT file of garments."""
     out: Path | None = None
     """Folder for what there is to look at."""
+    noisy: bool = False
+    """Held-out rituals: one wrong demonstration among the right ones."""
     progress: Callable[[str], None] | None = None
 
     def tell(self, message: str) -> None:

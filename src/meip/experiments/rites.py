@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from meip.model.demonstrations import Demonstration, Episode, record
-from meip.model.graph import StateGraph
 from meip.utility.ordering import kendall_tau
 from meip.worlds.ritual import Ritual
 
@@ -116,19 +115,12 @@ def _random_plan(world: Ritual, rng: np.random.Generator) -> Demonstration:
     return record(world, actions)
 
 
-def grade(rite: Rite, graph: StateGraph, states: Sequence[int]) -> tuple[float, float]:
-    """(order tau, match) of a planned ritual: the order of the stages, and the share of wants that are met."""
-    plan = [graph.states[s] for s in states]
-    visited = [
-        stage
-        for before, after in pairwise(plan)
-        for stage in range(len(after))
-        if before[stage] is None and after[stage]
-    ]
-    offers = [(rite.types[offer[0]], offer[1]) if offer else None for offer in plan[-1]]
-    objects = graph.world.objects  # type: ignore[attr-defined]
+def grade(rite: Rite, world: Ritual, actions: Sequence[Any]) -> tuple[float, float]:
+    """(order tau, match) of a ritual as it was done: the order of the stages, and the share of wants that are met."""
+    offers = {stage: (kind, number) for stage, kind, number in actions}
+    wanted = {stage: (want.kind, want.numbers(world.objects)) for stage, want in enumerate(rite.wants, start=1)}
     met = [
-        offer is not None and offer[0] == want.kind and offer[1] in want.numbers(objects)
-        for offer, want in zip(offers, rite.wants, strict=True)
+        stage in offers and offers[stage][0] == kind and offers[stage][1] in numbers
+        for stage, (kind, numbers) in wanted.items()
     ]
-    return kendall_tau([float(stage) for stage in visited]), float(np.mean(met))
+    return kendall_tau([float(stage) for stage in offers]), float(np.mean(met))

@@ -5,6 +5,7 @@ The base distribution P0 of a plan is the dynamics times a uniform choice among 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ from meip.utility.ranking import Ranking
 __all__ = ["PlanSet", "concatenate", "enumerate_plans", "history_count", "roll_out", "sample_model", "sample_plans"]
 
 MOST_EXPANSIONS = 50_000
-HOPELESS = 16  # give up counting when one more layer like the last would exceed the limit this many times
+HOPELESS = 16  # give up counting when one more layer like the last would exceed the limit this many times ..
+LOST = 1000  # .. or all layers that are left
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def history_count(graph: StateGraph, start: int, length: int, limit: int, stop: 
     expansions = 0
     layer: dict[int, int] = {start: 1}
     finished = 0
-    for _ in range(length - 1):
+    for depth in range(1, length):
         following: dict[int, int] = {}
         for state, ways in layer.items():
             successors = graph.successors(state)
@@ -87,8 +89,12 @@ def history_count(graph: StateGraph, start: int, length: int, limit: int, stop: 
                 return limit + 1
         total, before = sum(following.values()), sum(layer.values())
         layer = following
+        if not total:
+            break
         if finished + total > limit or total * total > HOPELESS * limit * before:
             return limit + 1
+        if depth > 1 and (length - 1 - depth) * math.log(total / before) > math.log(LOST * limit / total):
+            return limit + 1  # if it went on like that
     return finished + sum(layer.values())
 
 

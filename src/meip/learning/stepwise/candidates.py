@@ -105,6 +105,8 @@ def find_candidates(denotation: Denotation, problem_of: Sequence[int], grammar: 
             reference = columns[place] - columns[place][starts][problems]
             same = float(np.sign(reference[moved[0]])) * sign
             twins[place] += [(c, same) for c in _variants(concept, pruner)]
+    if not concepts:
+        raise LearningError("no concept of the grammar tells the demonstrated steps from others: allow more of it")
     return _cheapest(
         Candidates(concepts, np.array(columns).reshape(len(concepts), -1).T, np.zeros(0), twins, levels),
         denotation.domain,

@@ -19,7 +19,7 @@ from meip.experiments.rites import paper_demonstrations
 from meip.learning.committee import CommitteeOptions, learn_committee, relative
 from meip.learning.likelihood import LikelihoodOptions
 from meip.learning.objectives import choose_learner
-from meip.learning.training import TrainingSet
+from meip.learning.shown import ShownPlans
 from meip.model.choices import replay_all
 from meip.model.demonstrations import Episode
 from meip.model.domain import Domain, EntityClass, predicate
@@ -125,9 +125,9 @@ def test_whole_plans_may_be_compared_as_well() -> None:
 
 
 def test_short_plans_of_listed_actions_are_compared_as_a_whole_and_others_by_a_committee() -> None:
-    listed = TrainingSet(paper_demonstrations("free"))
+    listed = ShownPlans(paper_demonstrations("free"))
     assert choose_learner(listed)[0] == "plans"
-    hidden = TrainingSet([Episode(Line(seen=3), record(Line(seen=3), [0.25, 0.5]))])
+    hidden = ShownPlans([Episode(Line(seen=3), record(Line(seen=3), [0.25, 0.5]))])
     learner, why = choose_learner(hidden)
     assert learner == "history"
     assert "2 of 2 demonstrated steps are not among the actions" in why

@@ -30,7 +30,9 @@ SAMPLED = PoolOptions(exact_limit=0, rollouts=300, samples=50)
 
 def planned(utility: Any, objects: int) -> tuple[float, float]:
     graph = StateGraph(Ritual(objects=objects))
-    return grade(PAPER, graph, search(graph, UtilityRanking([utility]), method="exact").states)
+    return grade(
+        PAPER, graph.world, [graph.action(a) for a in search(graph, UtilityRanking([utility]), method="exact").actions]
+    )
 
 
 @pytest.mark.parametrize("made", [Learner(WANTED), Pursuit(tolerance=0.1)])

@@ -16,7 +16,7 @@ from meip.experiments.rites import PAPER, grade, paper_demonstrations
 from meip.learning.learner import Learner, Study, StudyOptions, Trial
 from meip.learning.likelihood import LikelihoodOptions
 from meip.learning.pursuit import Pursuit
-from meip.learning.training import TrainingSet
+from meip.learning.shown import ShownPlans
 from meip.model.demonstrations import Episode, record
 from meip.model.graph import StateGraph
 from meip.search.plans import enumerate_plans, sample_model
@@ -36,7 +36,7 @@ PLACE_CONCEPTS = ["some(at | bad)", "some(at | goal)", "some(at | waypoint)"]
 
 @cache
 def study(order: str, likelihood: LikelihoodOptions | None = None) -> Study:
-    training = TrainingSet(paper_demonstrations(order))
+    training = ShownPlans(paper_demonstrations(order))
     return Study(training, StudyOptions(likelihood=likelihood or LikelihoodOptions()))
 
 
@@ -62,7 +62,7 @@ def free_graph(objects: int) -> StateGraph:
 def best_plan_grade(trial: Trial, objects: int) -> tuple[float, float]:
     graph = free_graph(objects)
     found = search(graph, UtilityRanking([trial.utility]), method="exact")
-    return grade(PAPER, graph, found.states)
+    return grade(PAPER, graph.world, [graph.action(a) for a in found.actions])
 
 
 def test_1_three_rising_ranks() -> None:
@@ -148,7 +148,8 @@ def test_6_an_additive_utility_knows_no_order() -> None:
     g = UtilityRanking([trial.utility])(graph)[:, 0]
     ranks = g[plans.states]
     best = (np.diff(ranks, axis=1) > 1e-9).all(axis=1)  # sign-tau 1
-    grades = [grade(PAPER, graph, plans.plan(int(i))) for i in np.flatnonzero(best)]
+    moves = [plans.actions[i, 1 : plans.lengths[i]] for i in np.flatnonzero(best)]
+    grades = [grade(PAPER, graph.world, [graph.action(int(a)) for a in own]) for own in moves]
     assert np.mean([order for order, _ in grades]) == pytest.approx(0.0, abs=1e-9)
     assert {match for _, match in grades} == {1.0}
 

@@ -13,7 +13,7 @@ from meip.base.distinct import distinct_plans, distinct_rows
 from meip.concepts.parser import parse_concept
 from meip.learning.learner import Study, StudyOptions
 from meip.learning.likelihood import LikelihoodOptions, _Compressed
-from meip.learning.training import TrainingSet
+from meip.learning.shown import ShownPlans
 from meip.model.demonstrations import Episode, Plan, record
 from meip.search.pool import PoolOptions
 from meip.utility.terms import features
@@ -52,7 +52,7 @@ def study(seed: int, options: LikelihoodOptions, pool: PoolOptions | None = None
     for world in (RandomWorld(seed, states=9), RandomWorld(seed + 1, states=9, starts=2)):
         episodes += [Episode(world, random_plan(world, start % world.starts, rng)) for start in range(4)]
     made = Study(
-        TrainingSet(episodes, chance_failures="none"), StudyOptions(likelihood=options, pool=pool or PoolOptions())
+        ShownPlans(episodes, chance_failures="none"), StudyOptions(likelihood=options, pool=pool or PoolOptions())
     )
     concepts = [parse_concept(text, made.training.domain) for text in CONCEPTS]
     values, missing = made.training.matrix(concepts)
@@ -126,7 +126,7 @@ def test_the_objective_is_the_formula() -> None:
     """J of one demonstration in one small world, written out."""
     world = RandomWorld(11, states=5, horizon=3)
     shown = random_plan(world, 0, np.random.default_rng(0))
-    made = Study(TrainingSet([Episode(world, shown)], chance_failures="none"))
+    made = Study(ShownPlans([Episode(world, shown)], chance_failures="none"))
     concepts = [parse_concept(text, made.training.domain) for text in ("some(p0)", "all(p1)")]
     w = np.array([0.7, -1.1])
     values, _ = made.training.matrix(concepts)
@@ -151,15 +151,15 @@ def test_the_objective_is_the_formula() -> None:
 def test_chance_failures_are_marginalised_over_what_could_have_happened() -> None:
     world = Didactic(0.1)
     failed = record(world, ["a1"] * 4, outcomes=[1, None, None, None])
-    shown = TrainingSet([Episode(world, failed)]).cases[0].shown[0]
-    graph = TrainingSet([Episode(world, failed)]).graphs[0]
+    shown = ShownPlans([Episode(world, failed)]).cases[0].shown[0]
+    graph = ShownPlans([Episode(world, failed)]).graphs[0]
     assert [world_states(graph, plan) for plan in shown.plans] == [("S0", "b1", "b1", "b1", "b1"), ("S0", "S1", "g")]
     assert np.exp(shown.log_share) == pytest.approx([0.1, 0.9])
     assert world_states(graph, shown.intended) == ("S0",)
-    plain = TrainingSet([Episode(world, failed)], chance_failures="none").cases[0].shown[0]
+    plain = ShownPlans([Episode(world, failed)], chance_failures="none").cases[0].shown[0]
     assert plain.log_share == (0.0,)
     marked = record(world, ["a1"] * 4, outcomes=[1, None, None, None])
-    assert TrainingSet([Episode(world, marked)], chance_failures="marked").cases[0].shown[0].clean == 5
+    assert ShownPlans([Episode(world, marked)], chance_failures="marked").cases[0].shown[0].clean == 5
 
 
 @LAW

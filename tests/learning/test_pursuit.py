@@ -9,7 +9,7 @@ from meip.base.errors import LearningError, NotFittedError
 from meip.experiments.probability_shift import demonstrations
 from meip.experiments.rites import Rite, Want, demonstrate, grade, paper_demonstrations
 from meip.learning.pursuit import Pursuit
-from meip.learning.training import TrainingSet
+from meip.learning.shown import ShownPlans
 from meip.model.demonstrations import Episode
 from meip.model.graph import StateGraph
 from meip.utility.ranking import UtilityRanking
@@ -20,7 +20,9 @@ RITE = Rite((Want("clay", "all"), Want("torch", "some"), Want("bamboo", "exactly
 
 def plan_and_grade(rite: Rite, pursuit: Pursuit, objects: int) -> tuple[float, float]:
     graph = StateGraph(rite.world("free", objects))
-    return grade(rite, graph, search(graph, UtilityRanking([pursuit.utility_])).states)
+    return grade(
+        rite, graph.world, [graph.action(a) for a in search(graph, UtilityRanking([pursuit.utility_])).actions]
+    )
 
 
 @pytest.mark.parametrize("trained", ["enforced", "free"])
@@ -67,7 +69,7 @@ def test_problems_with_other_numbers_of_objects_tell_all_from_exactly_five() -> 
 
 
 def test_demonstrations_set_aside_no_longer_count() -> None:
-    training = TrainingSet(paper_demonstrations("free"))
+    training = ShownPlans(paper_demonstrations("free"))
     training.set_aside([0, 4])
     assert len(training.shown) == 3 == len(training.demonstrated_rows())
 

@@ -22,7 +22,7 @@ from meip.concepts.bank import ConceptBank
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import GraphColumns, Programs, values_at
-from meip.learning.training import TrainingSet
+from meip.learning.shown import ShownPlans
 from meip.model.demonstrations import Episode
 from meip.model.graph import StateGraph
 from meip.search.find import find
@@ -47,7 +47,7 @@ class MaxEntAgent:
 
     def __init__(self, terms: Sequence[UtilityTerm], episodes: Sequence[Episode], statistic: Statistic = "visits"):
         self.terms = tuple(terms)
-        training = TrainingSet(episodes)
+        training = ShownPlans(episodes)
         shown: list[list[Sequence[int]]] = [[] for _ in training.graphs]
         for case, one in training.shown:
             shown[case.graph].append(one.states)
@@ -106,7 +106,7 @@ class CloneAgent:
     """
 
     def __init__(self, episodes: Sequence[Episode], grammar: Grammar | None = None) -> None:
-        training = TrainingSet(episodes)
+        training = ShownPlans(episodes)
         bank = ConceptBank(training.domain, grammar or Grammar.paper(1))
         listed: list[Concept] = [c for _, concepts, _ in bank.levels() for c in concepts]
         values, missing = training.matrix(listed)

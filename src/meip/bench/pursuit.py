@@ -23,7 +23,7 @@ from meip.experiments.rites import paper_demonstrations
 from meip.learning.learner import Learner
 from meip.learning.pursuit import Pursuit
 from meip.learning.selection import exactly_seen, relevant
-from meip.learning.training import TrainingSet
+from meip.learning.shown import ShownPlans
 from meip.model.demonstrations import Episode
 from meip.search.pool import PoolOptions
 
@@ -59,7 +59,7 @@ def run(peers: bool = True, repeats: int = 7, order: str = "free", objects: int 
 
 def literal_pursuit(episodes: Sequence[Episode]) -> tuple[Concept, ...]:
     """Add the best candidate from a free slot while (tau, posterior) grows; then require first what came first."""
-    candidates = _candidates(TrainingSet(episodes))
+    candidates = _candidates(ShownPlans(episodes))
     chosen: tuple[Concept, ...] = ()
     best = _key(episodes, chosen)
     while True:
@@ -67,7 +67,7 @@ def literal_pursuit(episodes: Sequence[Episode]) -> tuple[Concept, ...]:
         scored = [(_key(episodes, (*chosen, c)), c) for c in candidates if slot(c) not in taken]
         key, concept = max(scored, key=lambda pair: pair[0], default=(best, None))
         if concept is None or key[0] < best[0] or (key[0] == best[0] and key[1] <= best[1] + SAME):
-            return (*chosen, *_order(TrainingSet(episodes), chosen))
+            return (*chosen, *_order(ShownPlans(episodes), chosen))
         chosen, best = (*chosen, concept), key
 
 
@@ -78,7 +78,7 @@ def _key(episodes: Sequence[Episode], concepts: Sequence[Concept]) -> tuple[floa
     return round(learned.tau_, 9), learned.objective_ - cost
 
 
-def _candidates(training: TrainingSet) -> list[Concept]:
+def _candidates(training: ShownPlans) -> list[Concept]:
     """Atomic concepts that change in the demonstrations; a count as "exactly k" for the numbers seen there."""
     _, concepts, _ = next(iter(ConceptBank(training.domain, Grammar.paper(max_level=1)).levels()))
     rows = training.demonstrated_rows()
@@ -92,7 +92,7 @@ def _candidates(training: TrainingSet) -> list[Concept]:
     return [c for c, moves in zip(found, relevant(values, rows, missing), strict=True) if moves]
 
 
-def _order(training: TrainingSet, concepts: Sequence[Concept]) -> list[Concept]:
+def _order(training: ShownPlans, concepts: Sequence[Concept]) -> list[Concept]:
     """ "b and not a" for each a that becomes true before b in every demonstration."""
     values, _ = training.matrix(concepts)
     first = np.array(

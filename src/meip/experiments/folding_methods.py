@@ -13,7 +13,7 @@ from meip.baselines.maxent_irl import MaxEntIRL, PlanPool
 from meip.concepts.values.columns import GraphColumns
 from meip.experiments.folding_problems import Lesson
 from meip.learning.committee import Committee, CommitteeOptions, learn_committee, share_grammar
-from meip.learning.training import TrainingSet
+from meip.learning.shown import ShownPlans
 from meip.search.plans import enumerate_plans
 from meip.utility.ordering import kendall_tau
 from meip.utility.terms import Utility, UtilityTerm, features, with_weights
@@ -92,7 +92,7 @@ def _maxent(lesson: Lesson, committee: Committee, setting: Setting) -> Utility:
     basis = list(terms.values())
     pools, shown = [], []
     for episode in lesson.episodes(POOL_CANDIDATES, setting.seed + 1):
-        training = TrainingSet([episode])
+        training = ShownPlans([episode])
         graph, demonstration = training.graphs[0], training.shown[0][1].states
         plans = enumerate_plans(graph, demonstration[0], len(demonstration))
         states = np.vstack([plans.states, np.array(demonstration)])

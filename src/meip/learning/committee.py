@@ -30,7 +30,7 @@ from meip.learning.learner import Study, StudyOptions
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
 from meip.learning.ranking_svm import RankedPairs, combine, demonstration_pairs, first_deviation_pairs, fit_ranking
 from meip.learning.selection import deduplicate, relevant
-from meip.learning.training import ChanceFailures, TrainingSet
+from meip.learning.shown import ChanceFailures, ShownPlans
 from meip.model.choices import Replayed
 from meip.model.demonstrations import Episode
 from meip.search.pool import PoolOptions
@@ -178,7 +178,7 @@ def learn_committee(
     options = options or CommitteeOptions()
     tell = progress or (lambda info: None)
     begun = time.perf_counter()
-    training = TrainingSet(episodes, chance_failures=options.chance_failures, seed=options.seed)
+    training = ShownPlans(episodes, chance_failures=options.chance_failures, seed=options.seed)
     tell({"stage": "alternatives", "member": 0, "members": options.members})
     study = Study(training, StudyOptions("likelihood", options.selection, knots=options.knots, seed=options.seed))
     candidates = Candidates.of(study, options)
@@ -206,7 +206,7 @@ def learn_committee(
     return Committee(utilities, evidence, found[0][1])
 
 
-def _alternatives(training: TrainingSet) -> int:
+def _alternatives(training: ShownPlans) -> int:
     """States that demonstrated ones were compared with."""
     return sum(
         len(training.graphs[case.graph].successors(state)) for case, shown in training.shown for state in shown.intended

@@ -20,7 +20,7 @@ from meip.concepts.parser import parse_concept
 from meip.learning.estimator import Estimator
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
 from meip.learning.ranking_svm import combine, demonstration_pairs, first_deviation_pairs, fit_ranking, literal_pairs
-from meip.learning.training import ChanceFailures, TrainingSet
+from meip.learning.shown import ChanceFailures, ShownPlans
 from meip.model.choices import Replayed
 from meip.model.demonstrations import Episode
 from meip.search.pool import Pool, PoolOptions, relaxed_log_odds
@@ -72,7 +72,7 @@ class Trial:
 class Study:
     """A training set with its pools: fits sets of concepts to it."""
 
-    def __init__(self, training: TrainingSet, options: StudyOptions | None = None) -> None:
+    def __init__(self, training: ShownPlans, options: StudyOptions | None = None) -> None:
         self.training = training
         self.options = options or StudyOptions()
         self.pools: list[Pool] = []
@@ -260,7 +260,7 @@ class Learner(Estimator):
     def score(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> float:
         """Mean sign-tau of other demonstrations under the learned utility."""
         self._check_fitted("utility_")
-        training = TrainingSet(episodes)
+        training = ShownPlans(episodes)
         ranking = UtilityRanking([self.utility_])
         taus = [
             kendall_tau(ranking(training.graphs[case.graph])[list(shown.intended), 0]) for case, shown in training.shown
@@ -269,7 +269,7 @@ class Learner(Estimator):
 
     def learn(self, episodes: Sequence[Episode] | Replayed) -> Iterator[tuple[Round, dict[str, Any]]]:
         """The rounds as they happen: (what is carried on, what is only for looking at)."""
-        training = TrainingSet(episodes, chance_failures=self.chance_failures, seed=self.seed)
+        training = ShownPlans(episodes, chance_failures=self.chance_failures, seed=self.seed)
         study = Study(training, self._options())
         self.study_ = study
         concepts = [parse_concept(c, training.domain) if isinstance(c, str) else c for c in self.concepts]

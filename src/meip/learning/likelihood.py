@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from meip.base.distinct import distinct_plans, distinct_rows
 from meip.base.kernels import kernel
-from meip.learning.training import Case, Shown, TrainingSet
+from meip.learning.shown import Case, Shown, ShownPlans
 from meip.search.pool import Pool
 
 __all__ = ["Fit", "Likelihood", "LikelihoodOptions"]
@@ -77,7 +77,7 @@ class Likelihood:
     """The objective for one training set and its pools; `fit` takes a feature matrix over the training set's rows."""
 
     def __init__(
-        self, training: TrainingSet, pools: Sequence[Pool] | None, options: LikelihoodOptions | None = None
+        self, training: ShownPlans, pools: Sequence[Pool] | None, options: LikelihoodOptions | None = None
     ) -> None:
         self.options = options or LikelihoodOptions()
         parts: list[tuple[Ints, Ints, Floats, float, int]] = []
@@ -223,7 +223,7 @@ def _as_arrays(shown: Shown) -> tuple[Ints, Ints, Floats]:
     return states, np.array([len(p) for p in shown.plans], np.int64), np.array(shown.log_share)
 
 
-def _alternatives(training: TrainingSet, case: Case, shown: Shown, t: int) -> tuple[Ints, Floats]:
+def _alternatives(training: ShownPlans, case: Case, shown: Shown, t: int) -> tuple[Ints, Floats]:
     """The states that could have followed the t-th, and their P0; the shown one is always among them."""
     graph = training.graphs[case.graph]
     numbers = graph.action_numbers(shown.intended[t])
@@ -235,13 +235,13 @@ def _alternatives(training: TrainingSet, case: Case, shown: Shown, t: int) -> tu
     return np.array(list(mass), np.int64), np.array(list(mass.values()))
 
 
-def _track_steps(training: TrainingSet, case: Case) -> None:
+def _track_steps(training: ShownPlans, case: Case) -> None:
     for shown in case.shown:
         for t in range(len(shown.intended) - 1):
             training.track(case.graph, _alternatives(training, case, shown, t)[0])
 
 
-def _steps(training: TrainingSet, case: Case, weight: float) -> list[tuple[Ints, Ints, Floats, float, int]]:
+def _steps(training: ShownPlans, case: Case, weight: float) -> list[tuple[Ints, Ints, Floats, float, int]]:
     """For each intended step: + the shown successor, - the log-sum-exp over all successors."""
     parts: list[tuple[Ints, Ints, Floats, float, int]] = []
     for shown in case.shown:

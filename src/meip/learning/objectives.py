@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Literal
 
 from meip.concepts.grammar import Grammar
-from meip.learning.training import TrainingSet
+from meip.learning.shown import ShownPlans
 from meip.model.domain import Domain
 
 __all__ = ["Learner", "choose_learner", "default_grammar"]
@@ -16,7 +16,7 @@ LONG_PLANS = 30  # states of a plan beyond which there is nothing good to compar
 MANY_ACTIONS = 1000  # per state, beyond which pools of whole plans hardly meet what was shown
 
 
-def choose_learner(training: TrainingSet) -> tuple[Learner, str]:
+def choose_learner(training: ShownPlans) -> tuple[Learner, str]:
     """What demonstrations are compared by, and why.
 
     Single choices where plans are long; what choices add to their history where actions are too many to list, so that
@@ -39,7 +39,7 @@ def choose_learner(training: TrainingSet) -> tuple[Learner, str]:
     return "plans", f"plans have at most {longest} states, so that whole plans can be compared"
 
 
-def _branching(training: TrainingSet) -> tuple[int, int, int]:
+def _branching(training: ShownPlans) -> tuple[int, int, int]:
     """Demonstrated steps, those of them that the world lists by itself, and the actions that it lists there."""
     steps = listed = actions = 0
     for case, shown in training.shown:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, get_args
 from meip.base.errors import LearningError, did_you_mean
 from meip.base.parallel import Backend
 from meip.concepts.grammar import Grammar
-from meip.learning.training import ChanceFailures
+from meip.learning.shown import ChanceFailures
 
 __all__ = ["LearnOptions", "Objective", "Order", "Progress", "Run", "routed"]
 

@@ -23,7 +23,7 @@ from meip.learning.checkpoint import Decision
 from meip.learning.estimator import Estimator
 from meip.learning.learner import Objective, Study, StudyOptions, Trial
 from meip.learning.likelihood import LikelihoodOptions
-from meip.learning.training import ChanceFailures, TrainingSet
+from meip.learning.shown import ChanceFailures, ShownPlans
 from meip.model.choices import Replayed
 from meip.model.demonstrations import Episode
 from meip.search.pool import PoolOptions, relaxed_log_odds
@@ -124,7 +124,7 @@ class Pursuit(Estimator):
     def score(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> float:
         """Mean sign-tau of other demonstrations under the learned utility."""
         self._check_fitted("utility_")
-        training = TrainingSet(episodes)
+        training = ShownPlans(episodes)
         ranking = UtilityRanking([self.utility_])
         return float(
             np.mean([kendall_tau(ranking(training.graphs[c.graph])[list(s.intended), 0]) for c, s in training.shown])
@@ -140,7 +140,7 @@ class Pursuit(Estimator):
         """
         if self.order not in ORDERS:
             raise LearningError(f"order={self.order!r}: {did_you_mean(self.order, ORDERS)}")
-        training = TrainingSet(episodes, chance_failures=self.chance_failures, seed=self.seed)
+        training = ShownPlans(episodes, chance_failures=self.chance_failures, seed=self.seed)
         self.study_ = Study(training, self._options())
         run = _PursuitRun(self, self.study_, resume)
         yield from run.run()

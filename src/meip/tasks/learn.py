@@ -26,7 +26,7 @@ from meip.learning.committee import CommitteeOptions, learn_committee
 from meip.learning.objectives import choose_learner, default_grammar
 from meip.learning.options import LearnOptions, Progress, Run, routed
 from meip.learning.pursuit import Pursued, Pursuit
-from meip.learning.training import TrainingSet
+from meip.learning.shown import ShownPlans
 from meip.model.choices import Replayed, replay_all
 from meip.model.demonstrations import Demonstration, Episode, Plan
 from meip.model.problems import problem_document
@@ -71,7 +71,7 @@ def learn(
     """
     asked, how = routed(options, run, changes)
     shown = replay_all(episodes)
-    training = TrainingSet(shown, chance_failures=asked.chance_failures, seed=asked.seed)
+    training = ShownPlans(shown, chance_failures=asked.chance_failures, seed=asked.seed)
     chosen, why = _learner(asked, training)
     asked.checked(chosen)
     _check_evidence(asked, training)
@@ -95,7 +95,7 @@ def learn(
     return found
 
 
-def _learner(options: LearnOptions, training: TrainingSet) -> tuple[objectives.Learner, str]:
+def _learner(options: LearnOptions, training: ShownPlans) -> tuple[objectives.Learner, str]:
     """What demonstrations are compared by, and why."""
     if options.objective in ("plans", "choices", "history"):
         return options.objective, "asked for"
@@ -111,7 +111,7 @@ def _learner(options: LearnOptions, training: TrainingSet) -> tuple[objectives.L
     return chosen, f"{options.objective} asked for; {why}"
 
 
-def _check_evidence(options: LearnOptions, training: TrainingSet) -> None:
+def _check_evidence(options: LearnOptions, training: ShownPlans) -> None:
     """Refuse what cannot have an effect on these demonstrations."""
     count = len(training.shown)
     if options.tolerance and int(options.tolerance * count + 1e-9) < 1:
@@ -126,7 +126,7 @@ def _check_evidence(options: LearnOptions, training: TrainingSet) -> None:
         )
 
 
-def _completed(options: LearnOptions, training: TrainingSet, chosen: objectives.Learner) -> LearnOptions:
+def _completed(options: LearnOptions, training: ShownPlans, chosen: objectives.Learner) -> LearnOptions:
     """What the learner decides where nothing was asked for, so that the task tells every option that was used."""
     share, most = options.concept_share, options.max_concepts
     return options.changed(
@@ -217,7 +217,7 @@ def _silent(info: dict[str, Any]) -> None:
     """Nobody listens."""
 
 
-def _tau_demo(training: TrainingSet, members: Sequence[Utility], tolerance: float) -> float:
+def _tau_demo(training: ShownPlans, members: Sequence[Utility], tolerance: float) -> float:
     """The members' mean tau of the demonstrations, the worst floor(tolerance * n) of them left out."""
     ranking = UtilityRanking(members)
     taus = []
@@ -328,7 +328,7 @@ def _problem(world: Any) -> dict[str, Any] | None:
 
 
 def _provenance(
-    training: TrainingSet, given: list[dict[str, Any]], options: LearnOptions, chosen: str, evidence: dict[str, Any]
+    training: ShownPlans, given: list[dict[str, Any]], options: LearnOptions, chosen: str, evidence: dict[str, Any]
 ) -> Provenance:
     problems = {documents.canonical(d["problem"]): d["problem"] for d in given if d["problem"] is not None}
     stopped = any(

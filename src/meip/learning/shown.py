@@ -1,4 +1,4 @@
-"""TrainingSet: replayed demonstrations as state numbers, ready to learn from whole plans.
+"""ShownPlans: replayed demonstrations as state numbers and rows, ready to be compared with other plans.
 
 Demonstrations of the same problem share one graph. A *case* is a problem with one initial state: plans are only ever
 compared within a case, and each case has its own log Z. Rows of feature matrices run over the states of all graphs
@@ -22,7 +22,7 @@ from meip.model.domain import Domain
 from meip.model.graph import StateGraph
 from meip.search.plans import enumerate_plans, history_count, roll_out
 
-__all__ = ["Case", "ChanceFailures", "Shown", "TrainingSet"]
+__all__ = ["Case", "ChanceFailures", "Shown", "ShownPlans"]
 
 ChanceFailures = Literal["non-modal", "marked", "none"]
 COMPLETIONS = 200  # continuations of an outcome that did not happen: listed up to here, else sampled
@@ -60,7 +60,7 @@ class Case:
     shown: list[Shown] = field(default_factory=list)
 
 
-class TrainingSet:
+class ShownPlans:
     """Episodes grouped into graphs and cases."""
 
     def __init__(

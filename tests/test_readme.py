@@ -13,6 +13,7 @@ import pytest
 from meip.base.files import load_json
 from meip.cli import main
 from meip.model.problems import load_problem
+from meip.model.world import HOOKS
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
@@ -47,6 +48,13 @@ def test_the_page_about_learning_is_true(tmp_path: Path, monkeypatch: pytest.Mon
     for text in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "learning.md").read_text(), flags=re.DOTALL):
         exec(text, names)
     assert names["plan"].tau == 1.0
+
+
+def test_the_page_about_worlds_is_true() -> None:
+    page = (ROOT / "docs" / "worlds.md").read_text()
+    for text in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(text, {"__name__": "__main__"})
+    assert {hook.__name__ for hook in HOOKS} == set(re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE))
 
 
 def test_every_file_that_the_documents_link_to_exists() -> None:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from meip.base.documents import canonical
 from meip.base.errors import MeipError
 from meip.model.domain import Domain, FactBlock, Facts, Fluent, stack_facts
+from meip.model.graph import StateGraph
 from meip.model.problems import REQUIRED
-from meip.model.world import Batches, HasGoal, StaticFacts, describe, encode, half_offered, offers
+from meip.model.world import Batches, Fast, HasGoal, StaticFacts, describe, encode, half_offered, offers
 
 __all__ = ["check_world"]
 
@@ -27,6 +28,7 @@ ACTIONS_TRIED = 4  # per visited state
 STEPS_IN_ALL = 5000  # shared by the walks, so that long horizons do not take minutes
 SHORTEST_CUT = 100
 BATCH = 200  # states on which facts_batch is compared with facts
+GRAPHED = 10  # states on which a graph of the world's own is compared with the world
 
 
 def check_world(world: Any, *, seed: int | np.random.Generator = 0, walks: int = 50) -> list[str]:
@@ -38,6 +40,7 @@ def check_world(world: Any, *, seed: int | np.random.Generator = 0, walks: int =
     if checker.check_header():
         checker.check_walks(np.random.default_rng(seed), walks)
         checker.check_batch()
+        checker.check_graph()
     return list(checker.problems.values())
 
 
@@ -248,6 +251,27 @@ class _Checker:
                 if position not in found or not _equal(table, found[position][name]):
                     where = f"in state {self.named(state)}"
                     self.note("batch", f"facts_batch() disagrees with facts() about {name!r} {where}")
+
+    def check_graph(self) -> None:
+        """A graph of the world's own must have the same actions with the same outcomes."""
+        if self.problems or not self.seen or not offers(self.world, Fast):
+            return
+        try:
+            graph = self.ask("state_graph()", self.world.state_graph)
+            for state in list(self.seen)[:GRAPHED]:
+                where = f"in state {self.named(state)}"
+                number = self.ask("state_graph()", graph.intern, state, where=where)
+                own = {graph.action(a): sorted((p, graph.states[s]) for p, s in graph.outcomes(a))
+                       for a in graph.action_numbers(number)}  # fmt: skip
+                plain = StateGraph(self.world)
+                same = {plain.action(a): sorted((p, plain.states[s]) for p, s in plain.outcomes(a))
+                        for a in plain.action_numbers(plain.intern(state))}  # fmt: skip
+                if own.keys() != same.keys() or any(own[a] != same[a] for a in same):
+                    self.note("graph", f"state_graph() disagrees with actions() and outcomes() {where}")
+        except _Stop:
+            return
+        except Exception as error:
+            self.note("graph", f"state_graph() is malformed: {type(error).__name__}: {error}")
 
     # --- asking and noting ---
 

@@ -68,7 +68,11 @@ class MaxEntAgent:
         return Found(tuple(history), (chosen,), 0.0, method="policy")
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_policies": WeakKeyDictionary()}
+        """Without the policies, which belong to graphs: another process makes its own."""
+        return {name: value for name, value in self.__dict__.items() if name != "_policies"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state, _policies=WeakKeyDictionary())
 
     def _problem(self, graph: StateGraph, shown: Sequence[Sequence[int]]) -> TabularWorld | PlanPool:
         for states in shown:

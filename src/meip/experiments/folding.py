@@ -41,7 +41,7 @@ from meip.worlds.folding.proposal import learn_proposal
 from meip.worlds.folding.referee import Referee, Verdict
 from meip.worlds.folding.world import WILD, Folding
 
-__all__ = ["NAME", "NOTES", "ClothFrame", "FragmentEdges", "Scale", "run", "summary", "tried"]
+__all__ = ["NAME", "NOTES", "ClothFrame", "FragmentEdges", "Method", "Scale", "run", "summary", "tried"]
 
 NAME = "folding"
 NOTES: tuple[str, ...] = (

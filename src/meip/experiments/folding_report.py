@@ -1,95 +1,41 @@
-"""The learned committee as files: a task to plan with, and its concepts in English with their curves."""
+"""Learning to fold, to look at: tables, contact sheets, and the learned concepts in English with their curves."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-import numpy as np
-
-from meip import __version__
-from meip.base import documents
 from meip.base.files import write_text
-from meip.experiments.folding_problems import Lesson
-from meip.learning.committee import Committee
+from meip.base.results import Row
+from meip.model.demonstrations import Demonstration
 from meip.tasks.explain import Reading
-from meip.tasks.task import Provenance, Task
-from meip.worlds.folding.cloth import Garment
-from meip.worlds.folding.fluents import DOMAIN
-from meip.worlds.folding.folds import Fold
+from meip.tasks.task import Task
 
-__all__ = ["committee_task", "summary", "write_learned", "write_sheet"]
+__all__ = ["Planned", "summary", "write"]
 
-
-def committee_task(lesson: Lesson, committee: Committee, seed: int = 0) -> Task:
-    """A committee as a task: to explain, to save and to plan with."""
-    given = [documents.dump(one) for one in lesson.demonstrations]
-    evidence = {k: v for k, v in committee.evidence.items() if k != "seconds"}
-    provenance = Provenance(
-        __version__,
-        seed,
-        "committee",
-        {"members": len(committee.utilities)},
-        len(given),
-        documents.content_hash(given),
-        max(len(one.steps) + 1 for one in lesson.demonstrations),
-        True,
-        (),
-        evidence,
-    )
-    tau = float(np.mean(committee.evidence["tau"]))
-    return Task(DOMAIN, committee.utilities, tau, provenance, proposal=documents.dump(lesson.proposal))
+SHEET_ROWS = 4  # plans per garment on a contact sheet, of different seeds
+MOST_FAILURES = 24  # plans on the sheet of what went wrong
 
 
-def write_learned(out: Path, lesson: Lesson, committee: Committee) -> None:
-    """``folding-task.json`` (for `meip explain` and `meip plan`) and ``folding-concepts.md``."""
-    task = committee_task(lesson, committee)
-    task.save(out / "folding-task.json")
-    told, members = task.explain(), len(committee.utilities)
-    seconds = committee.evidence["seconds"]
-    lines = [
-        "# What was learned about folding",
-        "",
-        f"{len(lesson.demonstrations)} demonstrations, {members} members, {committee.evidence['candidates']} different "
-        f"concepts of {committee.evidence['concepts']}; prepared in {seconds['prepare']:.1f} s, learned in "
-        f"{seconds['learn']:.1f} s. Share: how much of the utility is due to a concept. Where a concept is relative to "
-        "the initial state, that is our extension of the paper's language.",
-        "",
-        "| share | members | concept | in English | direction | first curve (value: utility) |",
-        "|---|---|---|---|---|---|",
-        *[_line(reading, members) for reading in told.readings],
-        "",
-    ]
-    write_text(out / "folding-concepts.md", "\n".join(lines))
+class Planned(NamedTuple):
+    """A plan, and whether it keeps the default order."""
+
+    kind: str
+    number: int
+    """Of the garment, within its kind and seed."""
+    seed: int
+    search: str
+    plan: Demonstration
+    right: bool
+
+    @property
+    def title(self) -> str:
+        wrong = "" if self.right else " (not the default order)"
+        return f"{self.kind} {self.number + 1}, seed {self.seed}, {self.search}{wrong}"
 
 
-def write_sheet(path: Path, title: str, plans: Sequence[tuple[str, Garment, list[Fold]]], columns: int = 1) -> None:
-    """A contact sheet as SVG and as PNG: a row per plan (its title, the garment, its folds)."""
-    from meip.worlds.folding.canvas import write_canvas
-    from meip.worlds.folding.render import contact_sheet, folds_row
-
-    canvas = contact_sheet([folds_row(*plan) for plan in plans], title=title, columns=columns)
-    for suffix in ("svg", "png"):
-        write_canvas(path.with_suffix(f".{suffix}"), canvas)
-
-
-def _line(reading: Reading, members: int) -> str:
-    text = reading.text.replace("|", "\\|")
-    label = f"{reading.english} (relative: extension)" if "initial[" in reading.text else reading.english
-    points = ", ".join(f"{value:.3g}: {height:+.2f}" for value, height in reading.curves[0])
-    cells = (
-        f"{reading.share:.3f}",
-        f"{len(reading.curves)} of {members}",
-        f"`{text}`",
-        label,
-        reading.direction,
-        points,
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-def summary(rows: Sequence[dict[str, Any]]) -> list[tuple[str, list[str], list[list[str]]]]:
+def summary(rows: Sequence[Row]) -> list[tuple[str, list[str], list[list[str]]]]:
     """The rows as tables to print, one per metric: title, headings, and a line per method and search."""
     tables = []
     for metric in dict.fromkeys(row["metric"] for row in rows):
@@ -110,3 +56,51 @@ def _short(value: float) -> str:
     """Two places, and no zero before the point: tables have to fit a terminal."""
     text = f"{value:.2f}".removeprefix("0")
     return text if text.startswith((".", "-")) else f"{value:.1f}"
+
+
+def write(out: Path, task: Task, plans: Sequence[Planned]) -> None:
+    """Contact sheets of what was planned and of what went wrong, and the learned task with its concepts and curves."""
+    out.mkdir(parents=True, exist_ok=True)
+    for kind in dict.fromkeys(one.kind for one in plans):
+        chosen = [one for one in plans if one.kind == kind and one.number == 0 and one.search == "likeliest"]
+        _sheet(out / f"folding-{kind.replace(' ', '-')}", f"Planned folds: {kind}", chosen[:SHEET_ROWS])
+    failures = [one for one in plans if not one.right]
+    if failures:
+        _sheet(out / "folding-failures", "Not the default order", failures[:MOST_FAILURES], columns=2)
+    task.save(out / "folding-task.json")
+    write_text(out / "folding-concepts.md", _concepts(task))
+
+
+def _sheet(path: Path, title: str, plans: Sequence[Planned], columns: int = 1) -> None:
+    """A contact sheet as SVG and as PNG: a row per plan."""
+    from meip.worlds.folding.canvas import write_canvas
+    from meip.worlds.folding.render import contact_sheet, demonstration_row
+
+    canvas = contact_sheet([demonstration_row(one.plan, one.title) for one in plans], title=title, columns=columns)
+    for suffix in ("svg", "png"):
+        write_canvas(path.with_suffix(f".{suffix}"), canvas)
+
+
+def _concepts(task: Task) -> str:
+    told, evidence = task.explain(), task.provenance.evidence
+    lines = [
+        "# What was learned about folding",
+        "",
+        f"{task.provenance.demonstrations} demonstrations, {told.members} members, {evidence['candidates']} different "
+        f"concepts of {evidence['concepts']}. Share: how much of the utility is due to a concept. Where a concept is "
+        "relative to the initial state, that is our extension of the paper's language.",
+        "",
+        "| share | members | concept | in English | direction | first curve (value: utility) |",
+        "|---|---|---|---|---|---|",
+        *[_concept(reading, told.members) for reading in told.readings],
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _concept(reading: Reading, members: int) -> str:
+    text = reading.text.replace("|", "\\|")
+    label = f"{reading.english} (relative: extension)" if "initial[" in reading.text else reading.english
+    points = ", ".join(f"{value:.3g}: {height:+.2f}" for value, height in reading.curves[0])
+    used = f"{len(reading.curves)} of {members}"
+    return f"| {' | '.join((f'{reading.share:.3f}', used, f'`{text}`', label, reading.direction, points))} |"

@@ -50,6 +50,21 @@ def test_worlds_and_cloths_travel_to_other_processes() -> None:
     assert not cloth.xy.flags.writeable
 
 
+class OwnKind(Folding):
+    """A user's own kind of folding."""
+
+
+def test_a_world_of_ones_own_stays_that_when_it_travels_or_lists_alternatives() -> None:
+    world = OwnKind(candidates=3)
+    given = documents.dump(proposal_from(bundled()[:1]))
+    for other in (pickle.loads(pickle.dumps(world)), world.with_proposal(given)):
+        assert type(other) is OwnKind
+        assert other.candidates == 3
+    wide = world.with_proposal(given, alternatives=True, seed=5)
+    assert type(wide) is OwnKind
+    assert (wide.seed, wide.candidates > 3, wide.proposal.uniform > 0.05) == (5, True, True)
+
+
 def test_the_same_state_and_seed_give_the_same_actions() -> None:
     flat = Cloth.flat(SHIRT)
     one, two = Folding(SHIRT, candidates=10), Folding(SHIRT, candidates=10)

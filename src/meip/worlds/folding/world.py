@@ -67,7 +67,7 @@ class Folding(World):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the remembered folds: another process makes the same ones."""
-        return Folding, (self.garment, self.horizon, self.proposal, self.candidates, self.seed)
+        return type(self), (self.garment, self.horizon, self.proposal, self.candidates, self.seed)
 
     @property
     def domain(self) -> Domain:
@@ -130,7 +130,7 @@ class Folding(World):
         given: Proposal = documents.parse(proposal, "proposal", where="proposal")
         if alternatives:
             wild = replace(given, uniform=WILD)
-            return Folding(self.garment, self.horizon, wild, max(self.candidates, ALTERNATIVES), seed)
+            return replace(self, proposal=wild, candidates=max(self.candidates, ALTERNATIVES), seed=seed)
         return self if self.proposal.box else replace(self, proposal=given)
 
     def draw(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> list[Picture]:

@@ -1,0 +1,167 @@
+"""Learning to fold, with a tiny budget: what was learned on a few garments carries over to another one."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from meip import learn
+from meip.base.results import Row
+from meip.experiments import Experiment
+from meip.experiments.folding import NOTES, ClothFrame, FragmentEdges, Scale, run, summary, tried
+from meip.model.demonstrations import Episode, replay
+from meip.model.problems import load_problem
+from meip.tasks.task import Task
+from meip.worlds.folding.demonstrate import bundled
+from meip.worlds.folding.garments import garment
+from meip.worlds.folding.referee import Referee
+from meip.worlds.folding.world import Folding
+
+pytest.importorskip("cv2")
+SMALL = Scale(seeds=1, problems=1, few=0, candidates=6, simulations=50, committee=10, kinds=("tshirt", "hoodie"))
+TINY = Scale(seeds=1, problems=1, few=1, candidates=3, simulations=30, committee=2, shown=3, kinds=("tshirt",))
+
+
+def episodes(count: int, kind: type[Folding] = Folding) -> list[Episode]:
+    """Bundled demonstrations in worlds of this kind."""
+    worlds = [load_problem(one.problem) for one in bundled()[:count]]
+    assert all(isinstance(world, Folding) for world in worlds)
+    return [Episode(kind(w.garment, 4, candidates=10), one) for w, one in zip(worlds, bundled(), strict=False)]  # type: ignore[attr-defined]
+
+
+@cache
+def task() -> Task:
+    return learn(episodes(8), committee=10)
+
+
+@pytest.fixture(scope="module")
+def folded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Row], Path]:
+    out = tmp_path_factory.mktemp("folding")
+    return tried(Experiment(out=out), SMALL), out
+
+
+def value(rows: list[Row], metric: str, method: str, search: str) -> float:
+    found = [r["value"] for r in rows if (r["metric"], r["method"], r["search"]) == (metric, method, search)]
+    assert len(found) == len(SMALL.kinds)
+    return float(np.mean(found))
+
+
+def test_every_member_ranks_the_demonstrated_states_upwards() -> None:
+    assert min(task().provenance.evidence["tau"]) > 0.8
+
+
+def test_folding_is_learned_from_histories_and_the_task_knows_where_to_fold() -> None:
+    learned = task()
+    assert learned.provenance.objective == "history"
+    assert "not among the actions that their worlds list" in learned.provenance.evidence["objective"]
+    assert learned.provenance.evidence["alternatives"] >= 50 * 24
+    assert learned.proposal is not None
+    assert learned.proposal["format"] == "meip.proposal/1"
+    problem = Folding(garment("longsleeve"), candidates=10)
+    assert not problem.proposal.box
+    assert learned.prepared(problem).proposal.box
+    assert learned.prepared(learned.prepared(problem)) == learned.prepared(problem)
+
+
+@pytest.mark.parametrize("method", ["auto", "exact"])
+def test_an_unseen_longsleeve_is_folded_sleeves_first(method: str) -> None:
+    problem = Folding(garment("longsleeve"), candidates=10)
+    plan = task().plan(problem, seed=1, method=method)
+    assert plan.method == ("likeliest" if method == "auto" else "exact")
+    assert len(plan.steps) == 3
+    shown = replay(problem, plan.demonstration())
+    assert Referee(problem.garment).judge(shown.states).default_order
+
+
+def test_good_orders_are_ranked_above_bad_ones(folded: tuple[list[Row], Path]) -> None:
+    rows, _ = folded
+    assert {row["n"] for row in rows if row["metric"] == "rank_accuracy"} == {2 * 4}
+    assert value(rows, "rank_accuracy", "meip", "none") >= 0.75
+
+
+def test_what_was_learned_folds_better_than_chance(folded: tuple[list[Row], Path]) -> None:
+    rows, _ = folded
+    assert value(rows, "rectangularity", "meip", "exact") > value(rows, "rectangularity", "random", "random") + 0.05
+    assert value(rows, "default_order", "random", "random") < 0.2
+    assert value(rows, "default_order", "random-proposed", "random") < 0.5
+
+
+def test_rows_are_tidy(folded: tuple[list[Row], Path]) -> None:
+    rows, _ = folded
+    judged = [row for row in rows if not row["metric"].endswith("_seconds")]
+    assert {row["metric"] for row in judged} == {"default_order", "rectangularity", "rank_accuracy"}
+    assert {row["metric"] for row in rows} >= {"learning_seconds", "garment_seconds"}
+    assert {row["search"] for row in rows} == {"exact", "beam", "mcts", "likeliest", "policy", "random", "none"}
+    assert all(0 <= row["low"] <= row["value"] + 1e-9 and row["value"] <= row["high"] + 1e-9 <= 1.1 for row in judged)
+    searched = {(row["method"], row["search"]) for row in judged}
+    assert {("meip", "likeliest"), ("meip-sign", "exact"), ("maxent-irl", "policy")} <= searched
+    assert ("meip-sign", "likeliest") not in searched  # it would be the same row again
+    drawn = [row["n"] for row in judged if row["method"] == "random" and row["metric"] == "default_order"]
+    assert drawn == [10, 10]
+
+
+def test_tables_have_garments_side_by_side(folded: tuple[list[Row], Path]) -> None:
+    title, headings, lines = summary(folded[0])[0]
+    assert title == "default_order, with 95 % intervals, n = 1 or 10"
+    assert headings == ["method", "search", "learned on", "tshirt", "hoodie"]
+    assert ["meip", "exact", "varied"] in [line[:3] for line in lines]
+    assert any("Default order" in note for note in NOTES)
+
+
+def test_there_is_something_to_look_at(folded: tuple[list[Row], Path]) -> None:
+    _, out = folded
+    for name in ("folding-tshirt", "folding-hoodie"):
+        assert (out / f"{name}.svg").stat().st_size > 1000
+        assert (out / f"{name}.png").stat().st_size > 1000
+    assert "in English" in (out / "folding-concepts.md").read_text()
+    kept = Task.load(out / "folding-task.json")
+    assert len(kept.members) == SMALL.committee
+    assert kept.plan(Folding(garment("longsleeve"), candidates=4)).method == "likeliest"
+
+
+def test_the_rows_are_the_same_for_any_number_of_jobs() -> None:
+    told: list[str] = []
+    once, again = (
+        [
+            row
+            for row in tried(Experiment(seed=3, jobs=jobs, progress=told.append), TINY)
+            if "seconds" not in row["metric"]
+        ]
+        for jobs in (1, 2)
+    )
+    assert json.dumps(once) == json.dumps(again)
+    ablations = {"knots-9", "level-1", "no-relative", "prefix-branches", "cloth-frame", "fragment-edges"}
+    assert ablations <= {row["method"] for row in once}
+    assert {row["trained"] for row in once} == {"varied", "one-shape"}
+    assert told.count("1 of 1 garments folded") == 2
+
+
+def test_a_quick_run_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Scale] = []
+    monkeypatch.setattr("meip.experiments.folding.tried", lambda experiment, scale: asked.append(scale) or [])
+    for quick in (True, False):
+        assert run(Experiment(quick=quick)) == []
+    assert (asked[0].seeds, asked[0].problems, asked[0].few) == (1, 2, 0)
+    assert (asked[1].seeds, asked[1].problems, asked[1].committee) == (5, 10, None)
+
+
+def test_folds_may_be_remembered_in_the_frame_of_the_cloth() -> None:
+    learned = learn(episodes(2, ClothFrame), committee=1, max_concepts=1)
+    assert learned.proposal is not None
+    assert learned.proposal["frame"] == "cloth"
+    assert learned.prepared(Folding()).proposal.frame == "cloth"
+
+
+def test_edges_may_be_the_raw_fragments_of_polygons() -> None:
+    seen, raw = episodes(1)[0].world, episodes(1, FragmentEdges)[0].world
+    for cloth in replay(seen, bundled()[0]).states:
+        visible, all_edges = seen.facts(cloth), raw.facts(cloth)
+        assert all_edges.counts["edge"] == sum(len(layer.polygon) for layer in cloth) > visible.counts["edge"]
+        for name in ("extent", "aspect", "area", "inside", "above"):
+            assert all_edges.tables[name] == pytest.approx(visible.tables[name])
+    assert pickle.loads(pickle.dumps(raw)) == raw

@@ -140,7 +140,7 @@ class MaxEntIRL:
         """Probability of each plan (as the beginning of an episode) under the policy and the world's dynamics."""
         policy = self.policy(world, choice)
         rows = [_plan(plan, world.initial.size, world.horizon) for plan in plans]
-        found = [world.initial[r[0]] * plan_probability(*world.arrays, policy.actions, r) for r in rows]
+        found = [world.initial[r[0]] * plan_probability(world.arrays, policy.actions, r) for r in rows]
         return np.array(found, dtype=np.float64)
 
     def visits(self, world: TabularWorld, choice: Choice = "greedy") -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,7 +49,7 @@ class TabularWorld:
             raise LearningError(f"initial must be a probability for each of the {states} states")
         if self.horizon < 1:
             raise LearningError(f"a horizon counts states and is at least 1, got {self.horizon}")
-        depth = _depths(*self.arrays, self.initial, self.horizon)
+        depth = _depths(self.arrays, self.initial, self.horizon)
         object.__setattr__(self, "depth", depth)
         unknown = np.flatnonzero((self.arrays.action_count < 0) & (depth < self.horizon - 1))
         if unknown.size:
@@ -92,7 +92,7 @@ def solve(
         raise LearningError(f"statistic is visits or final, choice soft or greedy; got {statistic!r} and {choice!r}")
     values = np.zeros((world.horizon, states))
     actions = np.zeros((world.horizon, a.first_outcome.size))
-    _backward(*a, world.depth, earned, statistic == "visits", choice == "soft", discount, values, actions)
+    _backward(a, world.depth, earned, statistic == "visits", choice == "soft", discount, values, actions)
     return Policy(actions, values)
 
 
@@ -100,7 +100,7 @@ def visits(world: TabularWorld, policy: Policy) -> tuple[Floats, Floats]:
     """Probability of being in each state at each step [H, S], and of ending in it [S]."""
     reached, final = np.zeros(policy.values.shape), np.zeros(world.initial.size)
     reached[0] = world.initial
-    _forward(*world.arrays, policy.actions, reached, final)
+    _forward(world.arrays, policy.actions, reached, final)
     return reached, final
 
 
@@ -119,16 +119,12 @@ def plan_statistics(features: Floats, plans: Ints, lengths: Ints, statistic: Sta
 
 @kernel
 def _depths(
-    first_action: Ints,
-    action_count: Ints,
-    first_outcome: Ints,
-    outcome_count: Ints,
-    outcome_state: Ints,
-    outcome_probability: Floats,
+    graph: Any,  # GraphArrays
     initial: Floats,
     horizon: int,
 ) -> Ints:
     """Fewest steps in which each state can be reached; the horizon where it cannot."""
+    first_action, action_count, first_outcome, outcome_count, outcome_state, outcome_probability = graph
     depth = np.full(initial.size, horizon)
     queue, head, tail = np.empty(initial.size, np.int64), 0, 0
     for s in range(initial.size):
@@ -152,12 +148,7 @@ def _depths(
 
 @kernel
 def _backward(
-    first_action: Ints,
-    action_count: Ints,
-    first_outcome: Ints,
-    outcome_count: Ints,
-    outcome_state: Ints,
-    outcome_probability: Floats,
+    graph: Any,  # GraphArrays
     depth: Ints,
     reward: Floats,
     every_visit: bool,
@@ -166,6 +157,7 @@ def _backward(
     values: Floats,
     actions: Floats,
 ) -> None:
+    first_action, action_count, first_outcome, outcome_count, outcome_state, outcome_probability = graph
     last = values.shape[0] - 1
     values[last] = reward
     for t in range(last - 1, -1, -1):
@@ -200,16 +192,12 @@ def _backward(
 
 @kernel
 def _forward(
-    first_action: Ints,
-    action_count: Ints,
-    first_outcome: Ints,
-    outcome_count: Ints,
-    outcome_state: Ints,
-    outcome_probability: Floats,
+    graph: Any,  # GraphArrays
     actions: Floats,
     reached: Floats,
     final: Floats,
 ) -> None:
+    first_action, action_count, first_outcome, outcome_count, outcome_state, outcome_probability = graph
     last = reached.shape[0] - 1
     for t in range(last + 1):
         for s in range(reached.shape[1]):
@@ -228,16 +216,12 @@ def _forward(
 
 @kernel
 def plan_probability(
-    first_action: Ints,
-    action_count: Ints,
-    first_outcome: Ints,
-    outcome_count: Ints,
-    outcome_state: Ints,
-    outcome_probability: Floats,
+    graph: Any,  # GraphArrays
     actions: Floats,
     plan: Ints,
 ) -> float:
     """Probability of a plan's states given its first one, whatever actions lead through them."""
+    first_action, action_count, first_outcome, outcome_count, outcome_state, outcome_probability = graph
     product = 1.0
     for t in range(plan.shape[0] - 1):
         s, step = plan[t], 0.0

@@ -7,15 +7,26 @@ Parameters are only stored in `__init__`, `fit` returns self, fitted attributes 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any, Self
 
+import numpy as np
+
 from meip.base.errors import LearningError, NotFittedError, did_you_mean
+from meip.learning.shown import ShownPlans
+from meip.model.choices import Replayed
+from meip.model.demonstrations import Episode
+from meip.utility.ordering import mean_tau
+from meip.utility.ranking import UtilityRanking
+from meip.utility.terms import Utility
 
 __all__ = ["Estimator"]
 
 
 class Estimator:
-    """Base of everything with a `fit`."""
+    """Base of everything with a `fit` that finds a utility."""
+
+    utility_: Utility
 
     @classmethod
     def _parameters(cls) -> list[str]:
@@ -44,6 +55,14 @@ class Estimator:
         from sklearn.utils import Tags, TargetTags
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+    def score(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> float:
+        """Mean sign-tau of other demonstrations under the learned utility."""
+        self._check_fitted("utility_")
+        given = ShownPlans(episodes)
+        ranking = UtilityRanking([self.utility_])
+        plans = [(given.graphs[case.graph], list(shown.intended)) for case, shown in given.shown]
+        return float(np.mean([mean_tau(ranking(graph, states)[states]) for graph, states in plans]))
 
     def _check_fitted(self, attribute: str) -> None:
         if not hasattr(self, attribute):

@@ -7,7 +7,7 @@ concepts are fitted. `Learner` is the estimator.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -210,6 +210,7 @@ class Round:
     best: Trial
 
 
+@dataclass(eq=False, repr=False)
 class Learner(Estimator):
     """Algorithm 1: fit, sample the fitted model into the pool, fit again, until the objective stands still.
 
@@ -217,36 +218,20 @@ class Learner(Estimator):
     are listed, or after `rounds`. The best round is kept: by tau of the demonstrations, then by the objective.
     """
 
-    def __init__(
-        self,
-        concepts: Sequence[Concept | str] = (),
-        *,
-        objective: Objective = "likelihood",
-        alpha: float = 0.03,
-        hinge: float = 2.0,
-        strength: float = 1.0,
-        steps: float = 0.0,
-        rounds: int = 8,
-        tolerance: float = 1e-3,
-        branches: int = 0,
-        knots: int = KNOTS,
-        chance_failures: ChanceFailures = "non-modal",
-        pool: PoolOptions | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.concepts = concepts
-        self.objective = objective
-        self.alpha = alpha
-        self.hinge = hinge
-        self.strength = strength
-        self.steps = steps
-        self.rounds = rounds
-        self.tolerance = tolerance
-        self.branches = branches
-        self.knots = knots
-        self.chance_failures = chance_failures
-        self.pool = pool
-        self.seed = seed
+    concepts: Sequence[Concept | str] = ()
+    _: KW_ONLY
+    objective: Objective = "likelihood"
+    alpha: float = 0.03
+    hinge: float = 2.0
+    strength: float = 1.0
+    steps: float = 0.0
+    rounds: int = 8
+    tolerance: float = 1e-3
+    branches: int = 0
+    knots: int = KNOTS
+    chance_failures: ChanceFailures = "non-modal"
+    pool: PoolOptions | None = None
+    seed: int = 0
 
     def fit(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> Learner:
         """Learn from episodes; `y` is not used."""
@@ -256,16 +241,6 @@ class Learner(Estimator):
         self.objective_ = self.trial_.fit.objective
         self.tau_ = self.trial_.tau()
         return self
-
-    def score(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> float:
-        """Mean sign-tau of other demonstrations under the learned utility."""
-        self._check_fitted("utility_")
-        training = ShownPlans(episodes)
-        ranking = UtilityRanking([self.utility_])
-        taus = [
-            kendall_tau(ranking(training.graphs[case.graph])[list(shown.intended), 0]) for case, shown in training.shown
-        ]
-        return float(np.mean(taus))
 
     def learn(self, episodes: Sequence[Episode] | Replayed) -> Iterator[tuple[Round, dict[str, Any]]]:
         """The rounds as they happen: (what is carried on, what is only for looking at)."""

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from meip.base.distinct import distinct_plans, distinct_rows
 from meip.base.kernels import kernel
 from meip.learning.shown import Case, Shown, ShownPlans
+from meip.model.choices import alternatives
 from meip.search.pool import Pool
 
 __all__ = ["Fit", "Likelihood", "LikelihoodOptions"]
@@ -225,14 +226,12 @@ def _as_arrays(shown: Shown) -> tuple[Ints, Ints, Floats]:
 
 def _alternatives(training: ShownPlans, case: Case, shown: Shown, t: int) -> tuple[Ints, Floats]:
     """The states that could have followed the t-th, and their P0; the shown one is always among them."""
-    graph = training.graphs[case.graph]
-    numbers = graph.action_numbers(shown.intended[t])
     mass: dict[int, float] = {}
-    for number in numbers:
-        for probability, successor in graph.outcomes(number):
-            mass[successor] = mass.get(successor, 0.0) + probability / len(numbers)
-    mass.setdefault(shown.intended[t + 1], 1.0 / (len(numbers) + 1))  # a move that the world does not list by itself
-    return np.array(list(mass), np.int64), np.array(list(mass.values()))
+    for one in alternatives(training.graphs[case.graph], shown.intended[t], shown.actions[t]):
+        for probability, successor in () if one.stop else one.outcomes:
+            mass[successor] = mass.get(successor, 0.0) + probability * one.mass
+    shares = np.array(list(mass.values()))
+    return np.array(list(mass), np.int64), shares / shares.sum()
 
 
 def _track_steps(training: ShownPlans, case: Case) -> None:

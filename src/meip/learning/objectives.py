@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Literal
 
 from meip.concepts.grammar import Grammar
@@ -28,27 +27,17 @@ def choose_learner(training: ShownPlans) -> tuple[Learner, str]:
     longest = max(case.horizon for case in training.cases)
     if longest > LONG_PLANS:
         return "choices", f"plans have up to {longest} states, more than {LONG_PLANS}"
-    steps, listed, actions = _branching(training)
-    if listed < steps:
+    shown = training.choices
+    steps = shown.shown & ~shown.stop
+    unlisted = int((steps & ~shown.listed).sum())
+    if unlisted:
         return "history", (
-            f"{steps - listed} of {steps} demonstrated steps are not among the actions that their worlds list: there "
-            "are too many to list, so that whole plans cannot be compared"
+            f"{unlisted} of {int(steps.sum())} demonstrated steps are not among the actions that their worlds list: "
+            "there are too many to list, so that whole plans cannot be compared"
         )
-    if actions > MANY_ACTIONS * max(steps, 1):
+    if shown.listed.sum() > MANY_ACTIONS * max(int(steps.sum()), 1):
         return "history", f"there are more than {MANY_ACTIONS} actions per state: whole plans cannot be compared"
     return "plans", f"plans have at most {longest} states, so that whole plans can be compared"
-
-
-def _branching(training: ShownPlans) -> tuple[int, int, int]:
-    """Demonstrated steps, those of them that the world lists by itself, and the actions that it lists there."""
-    steps = listed = actions = 0
-    for case, shown in training.shown:
-        graph = training.graphs[case.graph]
-        for state, following in pairwise(shown.intended):
-            steps += 1
-            listed += following in graph.successors(state)
-            actions += len(graph.action_numbers(state))
-    return steps, listed, actions
 
 
 def default_grammar(domain: Domain, learner: Learner) -> Grammar:

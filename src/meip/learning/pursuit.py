@@ -7,7 +7,7 @@ parameters) - constant_cost * named constants. Every decision is recorded, with 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -27,8 +27,7 @@ from meip.learning.shown import ChanceFailures, ShownPlans
 from meip.model.choices import Replayed
 from meip.model.demonstrations import Episode
 from meip.search.pool import PoolOptions, relaxed_log_odds
-from meip.utility.ordering import kendall_tau, relaxed_tau
-from meip.utility.ranking import UtilityRanking
+from meip.utility.ordering import relaxed_tau
 from meip.utility.terms import KNOTS, Utility, features
 
 __all__ = ["Key", "Order", "Pursued", "Pursuit"]
@@ -51,6 +50,7 @@ class Pursued:
     key: Key
 
 
+@dataclass(eq=False, repr=False)
 class Pursuit(Estimator):
     """Algorithm 2 as an estimator: `fit(episodes)` finds the concepts and the utility.
 
@@ -66,50 +66,27 @@ class Pursuit(Estimator):
     share             share of the concepts that are considered at all, drawn with the seed (for committees)
     """
 
-    def __init__(
-        self,
-        grammar: Grammar | None = None,
-        *,
-        objective: Objective = "likelihood",
-        kappa: float = 0.25,
-        constant_cost: float = 0.5,
-        tolerance: float = 0.0,
-        order: Order = "closure",
-        avoid: bool | None = None,
-        surprise: float = 0.2,
-        max_concepts: int = 20,
-        screen: int = 60,
-        share: float = 1.0,
-        alpha: float = 0.03,
-        hinge: float = 2.0,
-        strength: float = 1.0,
-        steps: float = 0.0,
-        branches: int = 0,
-        knots: int = KNOTS,
-        chance_failures: ChanceFailures = "non-modal",
-        pool: PoolOptions | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.grammar = grammar
-        self.objective = objective
-        self.kappa = kappa
-        self.constant_cost = constant_cost
-        self.tolerance = tolerance
-        self.order = order
-        self.avoid = avoid
-        self.surprise = surprise
-        self.max_concepts = max_concepts
-        self.screen = screen
-        self.share = share
-        self.alpha = alpha
-        self.hinge = hinge
-        self.strength = strength
-        self.steps = steps
-        self.branches = branches
-        self.knots = knots
-        self.chance_failures = chance_failures
-        self.pool = pool
-        self.seed = seed
+    grammar: Grammar | None = None
+    _: KW_ONLY
+    objective: Objective = "likelihood"
+    kappa: float = 0.25
+    constant_cost: float = 0.5
+    tolerance: float = 0.0
+    order: Order = "closure"
+    avoid: bool | None = None
+    surprise: float = 0.2
+    max_concepts: int = 20
+    screen: int = 60
+    share: float = 1.0
+    alpha: float = 0.03
+    hinge: float = 2.0
+    strength: float = 1.0
+    steps: float = 0.0
+    branches: int = 0
+    knots: int = KNOTS
+    chance_failures: ChanceFailures = "non-modal"
+    pool: PoolOptions | None = None
+    seed: int = 0
 
     def fit(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> Pursuit:
         """Find the concepts and learn their weights; `y` is not used."""
@@ -120,15 +97,6 @@ class Pursuit(Estimator):
         self.tau_ = self.pursued_.key[0]
         self.objective_ = self.pursued_.trial.fit.objective
         return self
-
-    def score(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> float:
-        """Mean sign-tau of other demonstrations under the learned utility."""
-        self._check_fitted("utility_")
-        training = ShownPlans(episodes)
-        ranking = UtilityRanking([self.utility_])
-        return float(
-            np.mean([kendall_tau(ranking(training.graphs[c.graph])[list(s.intended), 0]) for c, s in training.shown])
-        )
 
     def pursue(
         self, episodes: Sequence[Episode] | Replayed, resume: Sequence[Decision] = ()

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import GraphColumns, Programs
-from meip.model.choices import Replayed, Walk, replay_all
+from meip.model.choices import Choices, Replayed, Walk, choices, replay_all
 from meip.model.demonstrations import Episode, Plan
 from meip.model.domain import Domain
 from meip.model.graph import StateGraph
@@ -38,6 +39,8 @@ class Shown:
 
     plans: tuple[tuple[int, ...], ...]
     log_share: tuple[float, ...]
+    actions: tuple[Any, ...]
+    """Those of the recorded plan."""
     clean: int
     """How many states of the recorded plan precede the first chance failure: what came by intention."""
 
@@ -71,6 +74,7 @@ class ShownPlans:
         seed: int = 0,
     ) -> None:
         given = episodes if isinstance(episodes, Replayed) else replay_all(episodes)
+        self.replayed = given
         self.graphs: list[StateGraph] = list(given.graphs)
         self.cases: list[Case] = []
         self._chancy = any(min(walk.plan.probabilities, default=1.0) < 1.0 for walk in given.walks)
@@ -99,6 +103,11 @@ class ShownPlans:
     def shown(self) -> list[tuple[Case, Shown]]:
         """Every demonstration with its case."""
         return [(case, shown) for case in self.cases for shown in case.shown]
+
+    @cached_property
+    def choices(self) -> Choices:
+        """Every demonstrated step with what else could have been done."""
+        return choices(self.replayed)
 
     @property
     def chancy(self) -> bool:
@@ -151,7 +160,7 @@ def _shown(graph: StateGraph, walk: Walk, number: int, rule: ChanceFailures, see
         happened += float(np.log(plan.probabilities[t]))
     shares[0] = happened
     clean = failures[0] + 1 if failures else len(states)
-    return Shown(tuple(plans), tuple(shares), clean)
+    return Shown(tuple(plans), tuple(shares), plan.actions, clean)
 
 
 def _failed(graph: StateGraph, plan: Plan, state: int, t: int, rule: ChanceFailures) -> bool:

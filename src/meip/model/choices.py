@@ -18,14 +18,13 @@ from meip.model.demonstrations import Episode, Plan, follow
 from meip.model.domain import Domain
 from meip.model.graph import StateGraph, state_graph
 from meip.model.problems import problem_key
-from meip.model.world import Open, offers
+from meip.model.world import Action, Open, offers
 
-__all__ = ["STOP", "Choices", "Replayed", "Walk", "choices", "replay_all"]
+__all__ = ["Alternative", "Choices", "Replayed", "Walk", "alternatives", "choices", "replay_all"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-STOP = -1
 SEEDS = 7919  # between the worlds of one seed and those of the next
 
 
@@ -103,64 +102,73 @@ def _check_domain(graph: StateGraph, first: StateGraph, number: int) -> None:
         )
 
 
+class Alternative(NamedTuple):
+    """Something that could have been done: all actions with the same outcomes, or to stop."""
+
+    moves: tuple[int, ...]
+    """The actions' numbers in the graph; none for stopping, and for what the world does not list."""
+    outcomes: tuple[tuple[float, int], ...]
+    mass: float
+    """P0: the share of the actions; to stop counts as one."""
+    shown: bool
+    stop: bool = False
+
+
+def alternatives(graph: StateGraph, state: int, action: Action | None = None) -> list[Alternative]:
+    """What could be done in a state where this action was shown, or, without one, where somebody stopped.
+
+    Where the goal ended the episode, what could have been done nevertheless, if the world knows (`GoesOn`).
+    """
+    found: dict[tuple[tuple[float, int], ...], list[int]] = {}
+    done: tuple[tuple[float, int], ...] | None = None
+    for move in graph.action_numbers(state):
+        outcomes = _sorted(graph.outcomes(move))
+        found.setdefault(outcomes, []).append(move)
+        if action is not None and graph.action(move) == action:
+            done = outcomes
+    extra = [_sorted([(1.0, number)]) for number in graph.onward(state)] if action is None else []
+    if action is not None and done is None:
+        done = _sorted(graph.outcomes_of(state, action))
+        extra = [done]
+    for outcomes in extra:
+        found.setdefault(outcomes, [])
+    total = sum(max(len(moves), 1) for moves in found.values()) + 1
+    listed = [Alternative(tuple(m), o, max(len(m), 1) / total, o == done) for o, m in found.items()]
+    return [*listed, Alternative((), ((1.0, state),), 1 / total, action is None, stop=True)]
+
+
+def _sorted(outcomes: Sequence[tuple[float, int]]) -> tuple[tuple[float, int], ...]:
+    return tuple(sorted((round(p, 12), s) for p, s in outcomes))
+
+
 class Choices(NamedTuple):
-    """C choices with N alternatives in all; those of choice c are first[c]:first[c + 1]."""
+    """All demonstrations as arrays: C choices with N alternatives; those of choice c are first[c]:first[c + 1]."""
 
     walk: Ints  # [C] the demonstration
     state: Ints  # [C] in the graph of the walk
     first: Ints  # [C + 1]
-    move: (
-        Ints  # [N] number of an action of the graph; STOP, to stop; below that, an action that the world does not list
-    )
-    mass: Floats  # [N] P0: the share of the actions with the same outcomes; of stopping, that of any one action
+    mass: Floats  # [N] P0
     shown: Bools  # [N]
-    outcomes: tuple[tuple[tuple[float, int], ...], ...]  # [N] probabilities and states that it may lead to
+    stop: Bools  # [N]
+    listed: Bools  # [N] among what the world lists by itself
+    outcomes: tuple[tuple[tuple[float, int], ...], ...]  # [N] probabilities, and states of the graph
 
 
 def choices(replayed: Replayed) -> Choices:
-    """Every demonstrated step with what else could have been done; actions with equal outcomes are one alternative."""
-    rows: list[tuple[int, int, list[_Alternative]]] = []
+    """Every demonstrated step with what else could have been done, and the stop at the end."""
+    rows = []
     for number, walk in enumerate(replayed.walks):
         graph = replayed.graphs[walk.graph]
-        for t, state in enumerate(walk.states):
-            last = t == len(walk.states) - 1
-            rows.append((number, state, _alternatives(graph, walk, t, last)))
-    sizes = [len(found) for _, _, found in rows]
+        for state, action in zip(walk.states, (*walk.plan.actions, None), strict=True):
+            rows.append((number, state, alternatives(graph, state, action)))
     flat = [one for _, _, found in rows for one in found]
     return Choices(
         np.array([walk for walk, _, _ in rows], np.int64),
         np.array([state for _, state, _ in rows], np.int64),
-        np.cumsum([0, *sizes]).astype(np.int64),
-        np.array([one.move for one in flat], np.int64),
+        np.cumsum([0, *(len(found) for _, _, found in rows)]).astype(np.int64),
         np.array([one.mass for one in flat], np.float64),
         np.array([one.shown for one in flat], np.bool_),
+        np.array([one.stop for one in flat], np.bool_),
+        np.array([bool(one.moves) for one in flat], np.bool_),
         tuple(one.outcomes for one in flat),
     )
-
-
-class _Alternative(NamedTuple):
-    move: int
-    mass: float
-    shown: bool
-    outcomes: tuple[tuple[float, int], ...]
-
-
-def _alternatives(graph: StateGraph, walk: Walk, t: int, last: bool) -> list[_Alternative]:
-    """What could be done at step t; where the goal ended the episode, what could have been done nevertheless."""
-    state, action = walk.states[t], None if last else walk.plan.actions[t]
-    merged: dict[tuple[tuple[float, int], ...], list[int]] = {}
-    done: tuple[tuple[float, int], ...] | None = None
-    for move in graph.action_numbers(state):
-        outcomes = tuple(sorted((round(p, 12), s) for p, s in graph.outcomes(move)))
-        merged.setdefault(outcomes, []).append(move)
-        if not last and graph.action(move) == action:
-            done = outcomes
-    if last:
-        for number in graph.onward(state):
-            merged.setdefault(((1.0, number),), []).append(STOP - 1)
-    elif done is None:  # a move that the world does not list by itself
-        done = tuple(sorted((round(p, 12), s) for p, s in graph.outcomes_of(state, action)))
-        merged.setdefault(done, []).append(STOP - 1)
-    total = sum(map(len, merged.values())) + 1
-    found = [_Alternative(m[0], len(m) / total, outcomes == done, outcomes) for outcomes, m in merged.items()]
-    return [*found, _Alternative(STOP, 1 / total, last, ((1.0, state),))]

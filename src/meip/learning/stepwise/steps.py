@@ -7,7 +7,7 @@ for the mean over its outcomes. States of all problems are numbered in one batch
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +17,7 @@ from meip.base.errors import LearningError
 from meip.concepts.values.denotation import Denotation
 from meip.learning.stepwise.combined import combine
 from meip.learning.stepwise.needed import needed, next_state
-from meip.model.choices import Replayed, replay_all
+from meip.model.choices import Alternative, Replayed, alternatives, replay_all
 from meip.model.demonstrations import Episode, Plan
 from meip.model.domain import Domain, FactBlock
 from meip.model.graph import StateGraph
@@ -176,35 +176,32 @@ def _demonstrated(
 
 def _stopping(graph: StateGraph, last: int) -> list[Choice]:
     """Where the goal was reached, to stop was a choice among what else could have been done."""
-    further = graph.onward(last)
-    return [Choice(last, [[(1.0, s)] for s in (last, *further)], 0)] if further else []
+    found = alternatives(graph, last) if graph.goal(last) else []
+    return [_chosen(last, found)] if len(found) > 1 else []
+
+
+def _chosen(state: int, found: Sequence[Alternative]) -> Choice:
+    return Choice(state, [list(one.outcomes) for one in found], [one.shown for one in found].index(True))
 
 
 def _choice(
     graph: StateGraph, plan: Plan, states: Sequence[int], t: int, also: Sequence[Hashable] | None = None
 ) -> Choice:
-    numbers = graph.action_numbers(states[t])
-    actions = [graph.action(a) for a in numbers]
-    outcomes = [graph.outcomes(a) for a in numbers]
-    if plan.actions[t] in actions:
-        shown = actions.index(plan.actions[t])
-    else:  # a move that the world does not list by itself
-        shown = len(actions)
-        outcomes.append(graph.outcomes_of(states[t], plan.actions[t]))
-    choice = Choice(states[t], outcomes, shown)
+    found = [one for one in alternatives(graph, states[t], plan.actions[t]) if not one.stop]
+    choice = _chosen(states[t], found)
+    place: dict[Hashable, int] = {graph.action(move): k for k, one in enumerate(found) for move in one.moves}
     if also is not None:
-        choice.also, choice.free = [actions.index(a) for a in also], True
+        choice.also, choice.free = [place[action] for action in also], True
         return choice
-    choice.also = [a for a in _could_come_first(graph, plan, states, t, actions) if a != shown]
+    choice.also = [k for k in _could_come_first(graph, plan, states, t, place) if k != choice.shown]
     return choice
 
 
 def _could_come_first(
-    graph: StateGraph, plan: Plan, states: Sequence[int], t: int, actions: Sequence[Hashable]
+    graph: StateGraph, plan: Plan, states: Sequence[int], t: int, place: Mapping[Hashable, int]
 ) -> list[int]:
-    """Positions among the actions at t of later ones of the plan that commute with all steps before them."""
+    """Alternatives at t by later actions of the plan that commute with all steps before them."""
     found = []
-    place = {a: i for i, a in enumerate(actions)}
     seen: set[Hashable] = set()
     for later in range(t + 1, min(len(plan.actions), t + 1 + REACH)):
         action = plan.actions[later]

@@ -89,7 +89,7 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
         move = None
         if not reason:
             numbers = graph.action_numbers(states[-1])
-            outcomes = [graph.outcomes(n) for n in numbers]
+            outcomes = graph.fan(states[-1])
             clock.expansions += 1
             move = penalty.step(_means(graph, ranking, outcomes), outcomes, rng)
         if move is None:
@@ -108,6 +108,8 @@ def _means(graph: StateGraph, ranking: Ranking, outcomes: Sequence[Sequence[tupl
     values = ranking.mean(graph, flat)
     if graph.has_goal:
         values = np.where(graph.reached(flat), np.inf, values)
+    if len(flat) == len(outcomes):
+        return values
     first = np.cumsum([0, *(len(choices) for choices in outcomes[:-1])])
     odds = np.array([p for choices in outcomes for p, _ in choices])
     return np.asarray(np.add.reduceat(values * odds, first), dtype=np.float64)

@@ -224,7 +224,10 @@ class StateGraph:
         low, high = numbers.start, numbers.stop
         first = int(self._first_outcome.data[low])
         last = int(self._first_outcome.data[high - 1] + self._outcome_count.data[high - 1])
-        odds, states = self._outcome_probability.data[first:last].tolist(), self._outcome_state.data[first:last].tolist()
+        odds, states = (
+            self._outcome_probability.data[first:last].tolist(),
+            self._outcome_state.data[first:last].tolist(),
+        )
         if last - first == len(numbers):  # one outcome each
             return [[pair] for pair in zip(odds, states, strict=True)]
         starts = (self._first_outcome.data[low:high] - first).tolist()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
+import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +25,7 @@ TIES = 2  # successors of one state with equal utility that are kept; more only 
 TIE = 1e-9
 EXPANDED = 1.0  # how fast values that were expanded lose
 ROUND = 9
-
-
-class _Came(NamedTuple):
-    """How a state was reached."""
-
-    parent: int
-    action: int
-    depth: int  # in steps
+Came = tuple[int, int, int]  # how a state was reached: its parent, the action, and the steps to it
 
 
 def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query) -> Found:
@@ -78,7 +72,7 @@ class _Search:
         self.rng = np.random.default_rng([query.seed, 3])
         self.penalty = PlateauPenalty(EXPANDED)
         start = history[-1]
-        self.came = {start: _Came(-1, -1, 0)}
+        self.came: dict[int, Came] = {start: (-1, -1, 0)}
         self.value = {start: round(float(ranking.mean(graph, [start])[0]), ROUND)}
         self.heap = [(-self.value[start], 0.0, 0, start)]  # priority, tie-break, depth, state
         self.best = start
@@ -91,7 +85,7 @@ class _Search:
             if reason:
                 return self.found(self.best, reason)
             _, _, depth, state = heapq.heappop(self.heap)
-            if depth > self.came[state].depth:
+            if depth > self.came[state][2]:
                 continue  # reached by a shorter way since
             if self.path and self.graph.goal(state):
                 return self.found(state, "goal")
@@ -111,39 +105,39 @@ class _Search:
         fresh: dict[int, int] = {}
         for action, successor in self.graph.moves(state):
             known = self.came.get(successor)
-            if known is None or (self.path and depth + 1 < known.depth):
+            if known is None or (self.path and depth + 1 < known[2]):
                 fresh.setdefault(successor, action)
         if not fresh:
             return None
         states = list(fresh)
         values = np.round(self.ranking.mean(self.graph, states), ROUND)
-        for successor, action in fresh.items():
-            self.came[successor] = _Came(state, action, depth + 1)
+        self.came.update(zip(states, zip(repeat(state), fresh.values(), repeat(depth + 1)), strict=False))
         self.value.update(zip(states, values.tolist(), strict=True))
         if not self.path and self.graph.has_goal:
             done = np.flatnonzero(self.graph.reached(states))
             if len(done):
                 return states[int(self.rng.choice(done))]
-        worth = values if self.path else self.penalty.reduced(values)
+        worth = (values if self.path else self.penalty.reduced(values)).tolist()
+        chances = self.rng.random(len(worth)).tolist()
         for k in self.kept(worth):
-            priority = self.path * (depth + 1) - float(worth[k])
-            heapq.heappush(self.heap, (priority, float(self.rng.random()), depth + 1, states[k]))
+            priority = self.path * (depth + 1) - worth[k]
+            heapq.heappush(self.heap, (priority, chances[k], depth + 1, states[k]))
         return None
 
-    def kept(self, values: Floats) -> list[int]:
+    def kept(self, values: Sequence[float]) -> list[int]:
         """Positions by falling value, with at most `ties` of each; no dead ends."""
         found: list[int] = []
-        same, before = 0, np.nan
-        for k in by_falling(values, self.rng):
+        same, before = 0, math.nan
+        for k in by_falling(np.asarray(values), self.rng):
             same = same + 1 if before == values[k] or before - values[k] <= TIE else 1
             before = values[k]
-            if np.isfinite(before) and (self.path or self.ties == 0 or same <= self.ties):
+            if math.isfinite(before) and (self.path or self.ties == 0 or same <= self.ties):
                 found.append(k)
         return found
 
     def found(self, state: int, reason: str) -> Found:
         states, actions = [state], list[int]()
-        while self.came[states[-1]].parent >= 0:
+        while self.came[states[-1]][0] >= 0:
             parent, action, _ = self.came[states[-1]]
             states.append(parent)
             actions.append(action)

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from meip.model.graph import StateGraph
 from meip.search import greedy
-from meip.search.greedy import PlateauPenalty, by_falling
+from meip.search.greedy import EXPANSIONS, PlateauPenalty, by_falling
 from meip.search.query import Clock, Found, Query
 from meip.utility.ranking import Ranking
 
-__all__ = ["EXPANSIONS", "best_first", "search"]
+__all__ = ["best_first", "search"]
 
 Floats = NDArray[np.float64]
-EXPANSIONS = 2000
 TIES = 2  # successors of one state with equal utility that are kept; more only widen plateaus
 TIE = 1e-9
 EXPANDED = 1.0  # how fast values that were expanded lose

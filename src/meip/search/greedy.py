@@ -18,9 +18,10 @@ from meip.search import tree_kernels as kernels
 from meip.search.query import Clock, Found, Query
 from meip.utility.ranking import Ranking
 
-__all__ = ["PlateauPenalty", "by_falling", "extend_by_tau", "search", "without_loops"]
+__all__ = ["EXPANSIONS", "PlateauPenalty", "by_falling", "extend_by_tau", "search", "without_loops"]
 
 Floats = NDArray[np.float64]
+EXPANSIONS = 2000  # where there is a goal to look for and nothing else is said
 RATE = 0.07
 ROUND = 9  # digits to which equal values are equal
 
@@ -79,7 +80,7 @@ class PlateauPenalty:
 
 def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query) -> Found:
     """Walk by the utility of single states, to the world's goal where it has one; the plan is without loops."""
-    horizon, clock = query.length(graph, history), Clock(query, graph)
+    horizon, clock = query.length(graph, history), Clock(query, graph, EXPANSIONS if graph.has_goal else None)
     rng = np.random.default_rng([query.seed, 2])
     states, actions = [history[-1]], list[int]()
     penalty = PlateauPenalty()

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from meip.concepts.values.columns import GraphColumns
-from meip.experiments.folding_problems import EXPLORATION, HORIZON, WIDENING, Lesson
-from meip.learning.committee import Committee, CommitteeOptions, learn_committee
+from meip.model.demonstrations import Episode
 from meip.model.graph import StateGraph
-from meip.search.search import Limits, Method, Options, search
-from meip.utility.ranking import UtilityRanking
+from meip.model.problems import load_problem
+from meip.search.find import find
+from meip.search.query import Found, Query
+from meip.tasks.learn import learn
+from meip.tasks.task import Task
+from meip.utility.ranking import Ranking, UtilityRanking
 from meip.worlds.folding.demonstrate import bundled
 from meip.worlds.folding.garments import garment
 from meip.worlds.folding.world import Folding, proposal_from
@@ -22,40 +26,46 @@ __all__ = ["run"]
 
 GARMENTS = ("tshirt", "longsleeve", "sweater", "hoodie")
 SIMULATIONS = 2000
+HORIZON = 4
+EXPLORATION, WIDENING = 1.0, (2.0, 0.5)  # of tree search in the frozen tree
 
 
 def run(
     peers: bool = False, members: int = 40, candidates: int = 40, frozen: int = 17, simulations: int = SIMULATIONS
 ) -> list[dict[str, Any]]:
     """Rows without a peer: seconds of learning and of a plan, simulations and states per second, and their split."""
-    shown = tuple(bundled())
-    lesson = Lesson(shown, proposal_from(shown), "bundled")
-    options = CommitteeOptions(members=members)
-    learn_committee(lesson.episodes(4, 0)[:2], CommitteeOptions(members=1, most=1))  # compiles
-    committee, seconds = _timed(lambda: learn_committee(lesson.episodes(60, 0), options))
+    shown = bundled()
+    episodes = [Episode(load_problem(one.problem), one) for one in shown]
+    learn(episodes[:2], committee=1, max_concepts=1)  # compiles
+    task, seconds = _timed(lambda: learn(episodes, committee=members))
     rows = [_row("learn a committee", "seconds", seconds, members=members)]
-    rows += [_row("learn a committee", f"share of {k}", v / seconds) for k, v in committee.evidence["seconds"].items()]
+    proposal = proposal_from(shown)
 
-    def world(name: str, count: int) -> Folding:
+    def world(name: str, count: int) -> _Watched:
         """A new one each time: worlds remember folds."""
-        return Folding(garment(name), HORIZON, lesson.proposal, count, 1)
+        return _Watched(garment(name), HORIZON, proposal, count, 1)
 
-    _tree(committee, world("tshirt", 2), 64)  # compiles
+    _tree(task, world("tshirt", 2), 64)  # compiles
     for method in ("mcts", "beam"):
-        _plan(committee, world("tshirt", 4), method, 64)  # compiles
-        rows += _planning(committee, [world(name, candidates) for name in GARMENTS], method, simulations)
-    return rows + _tree(committee, world("hoodie", frozen), simulations)
+        _plan(task, world("tshirt", 4), method, 64)  # compiles
+        rows += _planning(task, [world(name, candidates) for name in GARMENTS], method, simulations)
+    return rows + _tree(task, world("hoodie", frozen), simulations)
 
 
-class _Watched:
+class _Watched(Folding):
     """A world that notes the seconds spent on folding and on facts."""
 
-    def __init__(self, world: Folding) -> None:
-        self._world = world
-        self.seconds = {"folding": 0.0, "outlines and fluents": 0.0}
+    @cached_property
+    def seconds(self) -> dict[str, float]:
+        return {"folding": 0.0, "outlines and fluents": 0.0}
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._world, name)
+    @cached_property
+    def _world(self) -> Folding:
+        """One that is not watched: its methods call each other."""
+        return Folding(self.garment, self.horizon, self.proposal, self.candidates, self.seed)
+
+    def outcomes(self, state: Any, action: Any) -> Any:
+        return self._world.outcomes(state, action)
 
     def first_moves(self, *arguments: Any) -> Any:
         found, seconds = _timed(lambda: self._world.first_moves(*arguments))
@@ -78,39 +88,33 @@ class _WatchedRanking(UtilityRanking):
 
     seconds, states = 0.0, 0
 
-    def _rank(self, values: Any, missing: Any) -> Any:
-        self.states += len(values)
-        return super()._rank(values, missing)
+    def _rank(self, graph: StateGraph, states: Any) -> Any:
+        self.states += len(states)
+        return super()._rank(graph, states)
 
-    def __call__(self, graph: StateGraph) -> Any:
-        found, seconds = _timed(lambda: super(_WatchedRanking, self).__call__(graph))
-        self.seconds += seconds
-        return found
-
-    def some(self, graph: StateGraph, numbers: Any) -> Any:
-        found, seconds = _timed(lambda: super(_WatchedRanking, self).some(graph, numbers))
+    def __call__(self, graph: StateGraph, states: Any = None) -> Any:
+        found, seconds = _timed(lambda: super(_WatchedRanking, self).__call__(graph, states))
         self.seconds += seconds
         return found
 
 
-def _plan(
-    committee: Committee, world: Folding, method: Method, simulations: int
-) -> tuple[float, int, dict[str, float]]:
+def _search(graph: StateGraph, ranking: Ranking, **query: Any) -> Found:
+    return find(graph, ranking, [int(graph.initial[0])], Query(**query))
+
+
+def _plan(task: Task, world: _Watched, method: str, simulations: int) -> tuple[float, int, dict[str, float]]:
     """Seconds of a plan from nothing, the states that were looked at, and what took how many seconds."""
-    watched, ranking = _Watched(world), _WatchedRanking(committee.utilities)
-    limits = Limits(iterations=simulations)
-    _, seconds = _timed(lambda: search(StateGraph(watched), ranking, method=method, limits=limits))
-    split = watched.seconds
+    ranking = _WatchedRanking(task.members)
+    _, seconds = _timed(lambda: _search(StateGraph(world), ranking, method=method, iterations=simulations))
+    split = dict(world.seconds)
     split["concepts and utilities"] = ranking.seconds - split["outlines and fluents"]
     split["search"] = seconds - ranking.seconds - split["folding"]
     return seconds, ranking.states, split
 
 
-def _planning(
-    committee: Committee, worlds: Sequence[Folding], method: Method, simulations: int
-) -> list[dict[str, Any]]:
+def _planning(task: Task, worlds: Sequence[_Watched], method: str, simulations: int) -> list[dict[str, Any]]:
     """Plans for several garments, from nothing, as `meip plan` makes them."""
-    runs = [_plan(committee, world, method, simulations) for world in worlds]
+    runs = [_plan(task, world, method, simulations) for world in worlds]
     total, states = sum(seconds for seconds, _, _ in runs), sum(count for _, count, _ in runs)
     work = {"mcts": "plan by tree search", "beam": "plan by beam search"}[method]
     conditions = {"plans": len(runs), "candidates": worlds[0].candidates}
@@ -121,17 +125,17 @@ def _planning(
     return rows + [_row(work, f"share of {part}", sum(r[2][part] for r in runs) / total) for part in runs[0][2]]
 
 
-def _tree(committee: Committee, world: Folding, simulations: int) -> list[dict[str, Any]]:
+def _tree(task: Task, world: Folding, simulations: int) -> list[dict[str, Any]]:
     """The frozen tree of all proposed folds: expanded, looked at, evaluated, and searched again and again."""
     graph = StateGraph(world)
     _, folds = _timed(lambda: graph.expand_all(max_seconds=600.0))
     _, facts = _timed(graph.facts)
-    concepts = UtilityRanking(committee.utilities).concepts
+    concepts = task.ranking.concepts
     _, columns = _timed(lambda: GraphColumns(graph).matrix(concepts))
-    g = UtilityRanking(committee.utilities)(graph)
-    _, exact = _timed(lambda: search(graph, lambda _: g, method="exact"))
-    limits, options = Limits(iterations=simulations), Options(exploration=EXPLORATION, widening=WIDENING)
-    _, tree = _timed(lambda: search(graph, lambda _: g, method="mcts", options=options, limits=limits))
+    task.ranking(graph)  # known from now on
+    _, exact = _timed(lambda: _search(graph, task.ranking, method="exact"))
+    settings: Any = {"iterations": simulations, "exploration": EXPLORATION, "widening": WIDENING}
+    _, tree = _timed(lambda: _search(graph, task.ranking, method="mcts", **settings))
     split = {"folding": folds, "outlines and fluents": facts, "concepts": max(columns - facts, 0.0), "search": exact}
     total = sum(split.values())
     return [

@@ -4,14 +4,16 @@ Both expand the same states: every state fewer than `depth` steps from the start
 the way, so that all successors are there as states that Python can go on with. pymimir runs grounded and through its
 inner interface, which is faster than its documented wrapper. The number of states is compared before timing. A second
 comparison walks at random and hands over one state at a time, which is the least favourable way to use our batches.
+Last, whole plans by `Task.plan`, for tasks learned from small problems, and A* as it makes demonstrations.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,17 +21,26 @@ import numpy as np
 
 from meip.base.errors import MeipError
 from meip.bench._compare import compare
+from meip.model.demonstrations import Episode
+from meip.tasks.learn import learn
 from meip.worlds.pddl import PddlWorld
+from meip.worlds.pddl.demonstrate import solve, walked
 from meip.worlds.pddl.engine import BaseEngine, compile_problem
 from meip.worlds.pddl.graph import StateTable
 from meip.worlds.pddl.writer import domain_text, problem_text
 
-__all__ = ["breadth_first", "random_walk", "run"]
+__all__ = ["breadth_first", "planning", "random_walk", "run"]
 
 BLOCKS, DEPTH, STEPS = 29, 5, 2000
 LARGE = 146
 PEER, TARGET = "pymimir", 5.0
 CHUNK = 512
+SHOWN = 5  # small problems that a task is learned from
+PLANNED: dict[str, tuple[dict[str, int], dict[str, int]]] = {  # a small size and a large one
+    "ferry": ({"cars": 3, "landings": 3}, {"cars": 20, "landings": 20}),
+    "blocksworld": ({"blocks": 5}, {"blocks": 15}),
+    "satellite": ({"images": 3}, {"satellites": 5, "modes": 2, "directions": 11, "images": 10}),
+}
 
 
 def breadth_first(engine: BaseEngine, depth: int) -> tuple[int, int]:
@@ -117,10 +128,31 @@ class _Mimir:
         return total
 
 
+def planning(domains: Sequence[str] = tuple(PLANNED), repeats: int = 7) -> list[dict[str, Any]]:
+    """Seconds of plans in a large problem by what was learned from small ones, and of one of their demonstrations."""
+    rows: list[dict[str, Any]] = []
+    for domain in domains:
+        small, large = PLANNED[domain]
+        worlds = [PddlWorld(domain, generate=small, seed=seed) for seed in range(SHOWN)]
+        task = learn([Episode(world, walked(world, solve(world)[0])) for world in worlds])
+        rows += compare(f"{domain} {small}: demonstrate", "", partial(solve, worlds[0]), None, repeats=repeats).rows()
+        world = PddlWorld(domain, generate=large, seed=0)
+        for method in ("greedy", "gbfs"):
+            work = f"{domain} {large}: plan, {method}"
+            steps = len(task.plan(world, method=method).steps)
+            rows += compare(work, "", partial(task.plan, world, method=method), None, repeats=repeats).rows(steps=steps)
+    return rows
+
+
 def run(
-    peers: bool = True, blocks: int = BLOCKS, depth: int = DEPTH, large: int = LARGE, repeats: int = 7
+    peers: bool = True,
+    blocks: int = BLOCKS,
+    depth: int = DEPTH,
+    large: int = LARGE,
+    repeats: int = 7,
+    domains: Sequence[str] = tuple(PLANNED),
 ) -> list[dict[str, Any]]:
-    """Rows of seconds and ratios for expansions, and of seconds for grounding."""
+    """Rows of seconds and ratios for expansions, and of seconds for grounding and for plans."""
     world = PddlWorld("blocksworld", generate={"blocks": blocks}, seed=0)
     engine = world.engine
     expanded, known = breadth_first(engine, depth)
@@ -147,4 +179,4 @@ def run(
     grounding = compare(
         f"blocksworld {large}: ground", "", lambda: compile_problem(big.file, big.problem), None, repeats=3
     )
-    return rows + grounding.rows()
+    return rows + grounding.rows() + planning(domains, repeats)

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from meip.bench._compare import compare
 from meip.experiments.rites import paper_demonstrations
-from meip.learning.learner import Learner
 from meip.model.graph import StateGraph
-from meip.search.search import SOFT_SCALE, Limits, search
-from meip.utility.ranking import UtilityRanking
+from meip.search.find import find
+from meip.search.query import SOFT_SCALE, Query
+from meip.tasks.learn import learn
 from meip.worlds.ritual import Ritual
 
 __all__ = ["efg", "run"]
@@ -45,16 +45,15 @@ def run(peers: bool = True, iterations: int = ITERATIONS, repeats: int = 7, obje
     """Seconds of a search by us and by each peer that is installed, and whether they choose the same first action."""
     graph = StateGraph(Ritual(objects=objects))
     graph.expand_all()
-    learned = Learner(CONCEPTS).fit(paper_demonstrations("free"))
-    ranking = UtilityRanking([learned.utility_])
+    ranking = learn(paper_demonstrations("free"), concepts=CONCEPTS).ranking
     g: NDArray[np.float64] = ranking(graph)[:, 0]
     work = f"tree search, ritual, {iterations} iterations"
     seeds = iter(range(10**9))
-    best = search(graph, ranking, method="exact").actions[0]
+    start = [int(graph.initial[0])]
+    best = find(graph, ranking, start, Query("exact")).actions[0]
 
     def ours() -> int:
-        found = search(graph, ranking, method="mcts", limits=Limits(iterations), seed=next(seeds))
-        return found.actions[0]
+        return find(graph, ranking, start, Query("mcts", iterations=iterations, seed=next(seeds))).actions[0]
 
     rows: list[dict[str, Any]] = []
     for name, target, theirs in _peers(graph, g, iterations, seeds) if peers else ():

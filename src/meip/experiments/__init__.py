@@ -1,9 +1,17 @@
-"""The paper's experiments and ours, as a user would write them. Each is one file on `learn`, `Task.plan` and `evaluate`
-that ends in tidy rows.
+"""The paper's experiments and ours, as a user would write them on `learn`, `Task.plan` and `evaluate`. With the benches
+they are the only ones that name a world.
 
-Every module has a `NAME`, ``run(experiment) -> rows`` and `NOTES` that are printed below its tables. It may have
-``summary(rows)`` where its tables have a form of their own, `FIGURES`, metrics that are drawn and not printed, and
-`UNUSED`, the fields of an `Experiment` that mean nothing to it, each with the reason.
+probability_shift     the paper's first: the same task, other probabilities
+structural_change     its second: the same ritual where the order is free, with more objects
+held_out              rituals that nobody looked at
+rites                 rituals with a known demonstrator, for both
+folding               its third: learn to fold from a few recorded folds
+folding_report        the sheets and tables of that
+generalized_planning  PDDL: small plans shown, larger problems solved
+wl_features           WL features as an agent, a peer of that
+
+Each experiment has ``run(experiment) -> rows``, `NOTES` that are printed below its tables, and where it needs them:
+``summary(rows)`` for tables of its own form, `FIGURES` for metrics that are drawn, `UNUSED` for options that it refuses.
 """
 
 from __future__ import annotations

@@ -1,37 +1,48 @@
 """Generalized planning: learn from five small problems of a PDDL domain, plan in larger ones.
 
 Coverage, plan length and expansions against size, beside WL features with the same demonstrations, objective and
-search, goal counting and blind search. With a folder of domains (each with ``domain.pddl`` and ``training/NAME.pddl``
+searches, goal counting and blind search. With a folder of domains (each with ``domain.pddl`` and ``training/NAME.pddl``
 and ``.plan``): five short plans drawn at random, tried on forty others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from meip.base.errors import DocumentError
-from meip.base.results import Progress, Row, no_progress, share_row
-from meip.learning.stepwise import StepwiseOptions, StepwiseResult, UtilityScore, learn_stepwise
+from meip.base.results import Row, share_row
+from meip.baselines.agents import GoalAgent
+from meip.experiments import Experiment
+from meip.experiments.wl_features import WlAgent, available
 from meip.model.demonstrations import Episode
+from meip.model.graph import StateGraph
+from meip.search.find import find
+from meip.search.query import Agent, Found, Query
+from meip.tasks.evaluate import Behaviour, Metric, evaluate
+from meip.tasks.learn import learn
+from meip.tasks.task import Task
+from meip.utility.ranking import ScoreRanking
 from meip.worlds.pddl import PddlWorld, read_problem
-from meip.worlds.pddl.demonstrate import plan_demonstration, read_pair, solve
-from meip.worlds.pddl.heuristics import blind, goal_count
-from meip.worlds.pddl.planners import Found, Score, gbfs, greedy
+from meip.worlds.pddl.demonstrate import read_pair, solve, walked
 
-__all__ = ["SIZES", "Lesson", "draw_lesson", "generated_lesson", "reproduce", "run", "run_folder", "utility_score"]
+__all__ = ["METRICS", "NAME", "NOTES", "SIZES", "BlindAgent", "Lesson", "drawn", "generated", "run"]
 
-SEARCHES = ("greedy", "gbfs")
-LESSONS = 5
-OTHERS = 40
-SHORT, LONG = 3, 20  # steps of the plans that are learned from
+NAME = "generalized-planning"
+NOTES = (
+    "solved: the share of problems in which the goal was reached within 30 s and 1000 steps (greedy) or 2000 "
+    "expansions (gbfs); length and expansions (the median) are of the solved ones",
+    "wl: WL features with the same demonstrations, objective and searches; left out where wlplan is not installed",
+)
+BUDGETS = {"greedy": 1000, "gbfs": 2000}  # expansions by each search
 SECONDS = 30.0
-
+LESSONS, OTHERS = 5, 40
+SHORT, LONG = 3, 20  # steps of the plans that are learned from
+TRAINED = (2, 3, 3, 4, 4)
+TRIED = (4, 6, 8, 12, 16)
 SIZES: dict[str, Callable[[int], dict[str, int]]] = {
     "ferry": lambda n: {"cars": n, "landings": max(2, n)},
     "miconic": lambda n: {"people": n, "floors": n + 1},
@@ -42,8 +53,6 @@ SIZES: dict[str, Callable[[int], dict[str, int]]] = {
     "childsnack": lambda n: {"children": n, "trays": 2, "allergic": n // 2},
 }
 """The generator's parameters by a size that means about as much in each domain."""
-TRAINED = (2, 3, 3, 4, 4)
-TRIED = (4, 6, 8, 12, 16)
 
 
 @dataclass(frozen=True)
@@ -55,163 +64,114 @@ class Lesson:
     others: tuple[tuple[int, PddlWorld], ...]
 
 
-def generated_lesson(domain: str, seed: int, sizes: Sequence[int] = TRIED, per_size: int = 5) -> Lesson:
+def run(experiment: Experiment) -> list[Row]:
+    """Coverage, length and expansions: by size in the shipped domains, or for each draw from a folder of domains."""
+    rows: list[Row] = []
+    first, quick = experiment.seed, experiment.quick
+    seeds = range(first, first + (experiment.seeds or (1 if quick else 3)))
+    if experiment.data is not None:
+        for folder in _folders(experiment.data):
+            for seed in seeds:
+                measured = _tried(drawn(folder, seed, 5 if quick else OTHERS), seed, experiment)
+                rows += _summed(folder.name, [{**row, "size": "all"} for row in measured], draw=seed)
+        return rows
+    sizes, each = (TRIED[:2], 2) if quick else (TRIED, 5)
+    for domain in ("ferry", "blocksworld") if quick else SIZES:
+        lessons = ((generated(domain, seed, sizes, each), seed) for seed in seeds)
+        rows += _summed(domain, [row for lesson, seed in lessons for row in _tried(lesson, seed, experiment)])
+    return rows
+
+
+def generated(domain: str, seed: int, sizes: Sequence[int] = TRIED, each: int = 5) -> Lesson:
     """Five small problems of a shipped domain with plans of our own, and larger ones."""
-    episodes = []
-    for number, size in enumerate(TRAINED):
-        world = PddlWorld(domain, generate=SIZES[domain](size), seed=1000 * seed + number)
-        episodes.append(Episode(world, plan_demonstration(world, solve(world)[0])))
-    others = [
-        (size, PddlWorld(domain, generate=SIZES[domain](size), seed=1000 * seed + 100 * size + k))
-        for size in sizes
-        for k in range(per_size)
-    ]
-    return Lesson(domain, tuple(episodes), tuple(others))
+
+    def world(size: int, number: int) -> PddlWorld:
+        return PddlWorld(domain, generate=SIZES[domain](size), seed=1000 * seed + number)
+
+    small = [world(size, number) for number, size in enumerate(TRAINED)]
+    others = [(size, world(size, 100 * size + k)) for size in sizes for k in range(each)]
+    return Lesson(domain, tuple(Episode(w, walked(w, solve(w)[0])) for w in small), tuple(others))
 
 
-def draw_lesson(folder: Path, seed: int, others: int = OTHERS) -> Lesson:
+def drawn(folder: Path, seed: int, others: int = OTHERS) -> Lesson:
     """Five problems with short plans of a folder, drawn at random, and others of it; size is the number of objects."""
-    domain = folder / "domain.pddl"
-    plans = sorted((folder / "training").glob("*.plan"))
+    domain, plans = folder / "domain.pddl", sorted((folder / "training").glob("*.plan"))
     if not domain.is_file() or len(plans) < 2:
         raise DocumentError(f"{folder}: expected domain.pddl and training/NAME.pddl with training/NAME.plan beside it")
     rng = np.random.default_rng(seed)
     steps = {plan: sum(line.lstrip().startswith("(") for line in plan.read_text().splitlines()) for plan in plans}
     small = [plan for plan in plans if SHORT <= steps[plan] <= LONG] or plans
-    chosen = sorted(rng.choice(len(small), min(LESSONS, len(small)), replace=False).tolist())
-    shown = [small[i] for i in chosen]
+    shown = [small[i] for i in sorted(rng.choice(len(small), min(LESSONS, len(small)), replace=False).tolist())]
     rest = [plan for plan in plans if plan not in shown]
     tried = sorted(rng.choice(len(rest), min(others, len(rest)), replace=False).tolist())
-    episodes = tuple(
-        Episode(read_problem(plan.with_suffix(".pddl"), domain), read_pair(plan.with_suffix(".pddl"), plan, domain))
-        for plan in shown
-    )
+    episodes = tuple(read_pair(plan.with_suffix(".pddl"), plan, domain) for plan in shown)
     worlds = [read_problem(rest[i].with_suffix(".pddl"), domain) for i in tried]
     return Lesson(folder.name, episodes, tuple((len(w.problem.objects), w) for w in worlds))
 
 
-def utility_score(world: PddlWorld, learned: StepwiseResult) -> Score:
-    """Learned utilities as a score of packed states."""
-    score = UtilityScore(world.domain, learned.utilities)
-    return lambda rows: score([world.fact_block(rows)])
+def _folders(data: Path) -> list[Path]:
+    found = sorted(p.parent for p in data.glob("*/domain.pddl"))
+    if not found:
+        raise DocumentError(f"{data}: no folder with a domain.pddl in it")
+    return found
 
 
-def run(
-    domains: Sequence[str] | None = None,
-    seeds: int = 3,
-    seed: int = 0,
-    quick: bool = False,
-    progress: Progress = no_progress,
-) -> list[Row]:
-    """Coverage, length and expansions against size in the shipped domains."""
-    rows: list[Row] = []
-    for domain in domains or (("ferry", "blocksworld") if quick else tuple(SIZES)):
-        found: dict[tuple[str, str, int], list[Found]] = {}
-        for number in range(1 if quick else seeds):
-            sizes = TRIED[:2] if quick else TRIED
-            lesson = generated_lesson(domain, seed + number, sizes, 2 if quick else 5)
-            _try(lesson, seed + number, found, progress)
-        rows += _rows(domain, found)
-    return rows
+class BlindAgent:
+    """Best-first search in which every state is as good as any other."""
+
+    def act(self, graph: StateGraph, history: Sequence[int], query: Query) -> Found:
+        return find(graph, ScoreRanking(lambda _, states: np.zeros(len(states))), history, query)
 
 
-def run_folder(
-    folder: Path,
-    domains: Sequence[str] | None = None,
-    seeds: int = 3,
-    seed: int = 0,
-    others: int = OTHERS,
-    progress: Progress = no_progress,
-    peers: bool = True,
-) -> list[Row]:
-    """The same for a folder of domains: `seeds` draws of five problems, tried on others; all sizes together."""
-    names = domains or sorted(p.name for p in folder.iterdir() if (p / "domain.pddl").is_file())
-    if not names:
-        raise DocumentError(f"{folder}: no folder with a domain.pddl in it")
-    rows: list[Row] = []
-    for domain in names:
-        for number in range(seeds):
-            found: dict[tuple[str, str, int], list[Found]] = {}
-            lesson = draw_lesson(folder / domain, seed + number, others)
-            _try(lesson, seed + number, found, progress, peers)
-            together: dict[tuple[str, str, int], list[Found]] = {}
-            for (method, search, _), plans in found.items():
-                together.setdefault((method, search, 0), []).extend(plans)
-            rows += [{**row, "draw": seed + number, "size": "all"} for row in _rows(domain, together)]
-            for row in rows[-3 * len(together) :]:
-                if row["metric"] == "solved":
-                    progress(f"{domain} draw {row['draw']}: {row['method']} {row['search']} solved {row['value']:.3f}")
-    return rows
+def _reached(graph: StateGraph, way: Behaviour) -> float:
+    return float(bool(graph.goal(way.states[-1])))
 
 
-def reproduce(
-    *,
-    seeds: int | None = None,
-    quick: bool = False,
-    seed: int = 0,
-    data: Path | None = None,
-    progress: Progress = no_progress,
-    **_: Any,
-) -> list[Row]:
-    """What ``meip reproduce generalized-planning [--data FOLDER]`` runs."""
-    if data is not None:
-        return run_folder(
-            data, seeds=seeds or (1 if quick else 3), seed=seed, others=5 if quick else OTHERS, progress=progress
-        )
-    return run(seeds=seeds or 3, seed=seed, quick=quick, progress=progress)
+def _length(graph: StateGraph, way: Behaviour) -> float | None:
+    return float(len(way.actions)) if graph.goal(way.states[-1]) else None
 
 
-def _try(
-    lesson: Lesson,
-    seed: int,
-    found: dict[tuple[str, str, int], list[Found]],
-    progress: Progress,
-    peers: bool = True,
-) -> None:
-    """Learn by each method and search in each problem; `found` is by method, search and size."""
-    progress(f"learning {lesson.domain} from {len(lesson.episodes)} plans")
-    learned = learn_stepwise(lesson.episodes, StepwiseOptions(seed=seed))
-    progress(f"{lesson.domain}: {learned.evidence['model']}, {_summary(learned)}")
-    methods: dict[str, Callable[[PddlWorld], Score]] = {"meip": partial(_flip, utility_score, learned)}
-    if peers:
-        methods |= {
-            "goal-count": lambda world: partial(goal_count, world.engine),
-            "blind": lambda world: blind,
-        }
-        from meip.experiments import wl_features
-
-        if wl_features.available():
-            methods["wl"] = wl_features.learn(lesson.episodes, reading=learned.evidence["reading"])
-        else:
-            progress("WL features are left out: wlplan is not installed (pip install wlplan)")
-    for size, world in lesson.others:
-        for method, score in methods.items():
-            for search in SEARCHES if method != "blind" else ("gbfs",):
-                plan = greedy if search == "greedy" else gbfs
-                found.setdefault((method, search, size), []).append(plan(world.engine, score(world), seconds=SECONDS))
+def _expansions(graph: StateGraph, way: Behaviour) -> float | None:
+    return float(way.expansions) if graph.goal(way.states[-1]) else None
 
 
-def _flip(make: Callable[[PddlWorld, StepwiseResult], Score], learned: StepwiseResult, world: PddlWorld) -> Score:
-    return make(world, learned)
+METRICS = (Metric("solved", _reached, proportion=True), Metric("length", _length), Metric("expansions", _expansions))
 
 
-def _summary(learned: StepwiseResult) -> str:
-    """The heaviest concepts of the first utility."""
-    terms = sorted(learned.utilities[0].terms, key=lambda t: -abs(t.weights[0]))[:4]
+def _tried(lesson: Lesson, seed: int, experiment: Experiment) -> Iterator[Row]:
+    """Learn, and search in every problem by every method: a row for each, with the problem's size."""
+    experiment.tell(f"learning {lesson.domain} from {len(lesson.episodes)} plans")
+    task = learn(lesson.episodes, seed=seed, run=experiment.run)
+    experiment.tell(f"{lesson.domain}: {task.provenance.evidence['model']}, {_heaviest(task)}")
+    agents: dict[str, Agent] = {"meip": task, "goal-count": GoalAgent()}
+    if available():
+        agents["wl"] = WlAgent(lesson.episodes, reading=task.provenance.evidence["reading"])
+    worlds = {f"{number}": world for number, (_, world) in enumerate(lesson.others)}
+    for search, budget in BUDGETS.items():
+        chosen = {**agents, "blind": BlindAgent()} if search == "gbfs" else agents
+        found = evaluate(
+            chosen, worlds, METRICS, searches=1, run=experiment.run,
+            method=search, iterations=budget, seconds=SECONDS, seed=seed,
+        )  # fmt: skip
+        yield from ({**row, "search": search, "size": lesson.others[int(row["world"])][0]} for row in found)
+
+
+def _heaviest(task: Task) -> str:
+    """The heaviest concepts of the first member."""
+    terms = sorted(task.members[0].terms, key=lambda t: -abs(t.weights[0]))[:4]
     return "; ".join(f"{t.weights[0]:+.2f} {t.concept}" for t in terms)
 
 
-def _rows(domain: str, found: dict[tuple[str, str, int], list[Found]]) -> list[Row]:
+def _summed(domain: str, measured: Sequence[Row], **conditions: int) -> list[Row]:
+    """Over problems: the share that was solved, and of those the mean length and the median of the expansions."""
     rows: list[Row] = []
-    for (method, search, size), plans in sorted(found.items()):
-        cell = {"experiment": "generalized-planning", "method": method, "domain": domain, "search": search}
-        solved = [plan for plan in plans if plan.solved]
-        rows.append(share_row(len(solved), len(plans), **cell, metric="solved", size=size))
-        if solved:
-            lengths = [len(plan.steps) for plan in solved]
-            work = [plan.expansions for plan in solved]
-            rows.append({**cell, "metric": "length", "size": size, "value": float(np.mean(lengths)), "n": len(solved)})
-            rows.append(
-                {**cell, "metric": "expansions", "size": size, "value": float(np.median(work)), "n": len(solved)}
-            )
+    for method, search, size in sorted({(row["method"], row["search"], row["size"]) for row in measured}):
+        same = [row for row in measured if (row["method"], row["search"], row["size"]) == (method, search, size)]
+        values = {name: [row["value"] for row in same if row["metric"] == name] for name in ("length", "expansions")}
+        solved = [row["value"] for row in same if row["metric"] == "solved"]
+        cell = {"experiment": NAME, "method": method, "domain": domain, "search": search, "size": size, **conditions}
+        rows.append(share_row(sum(solved), len(solved), metric="solved", **cell))
+        if values["length"]:
+            middle = {"length": float(np.mean(values["length"])), "expansions": float(np.median(values["expansions"]))}
+            rows += [{**cell, "metric": m, "value": v, "n": len(values["length"])} for m, v in middle.items()]
     return rows

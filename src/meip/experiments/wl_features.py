@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,15 @@ from numpy.typing import NDArray
 from meip.learning.stepwise.objective import build_problem, fit
 from meip.learning.stepwise.steps import Steps
 from meip.model.demonstrations import Episode
+from meip.model.graph import StateGraph
+from meip.search.find import find
+from meip.search.query import Found, Query
+from meip.utility.ranking import ScoreRanking
 from meip.worlds.pddl import PddlWorld
-from meip.worlds.pddl.planners import Score
+from meip.worlds.pddl.graph import PackedGraph
 from meip.worlds.pddl.world import goal_atoms
 
-__all__ = ["available", "learn"]
+__all__ = ["WlAgent", "available"]
 
 STRENGTH = 0.01
 ITERATIONS = 2
@@ -27,40 +32,49 @@ def available() -> bool:
     return find_spec("wlplan") is not None
 
 
-def learn(
-    episodes: Sequence[Episode], iterations: int = ITERATIONS, reading: str = "shown"
-) -> Callable[[PddlWorld], Score]:
-    """A score of packed states for any problem of the domain, from demonstrations (read as in `Steps`)."""
-    from wlplan.data import DomainDataset, ProblemDataset
-    from wlplan.feature_generator import init_feature_generator
+class WlAgent:
+    """Searches by weights of WL features that were learned from demonstrations, read as in `Steps`."""
 
-    steps = Steps(episodes)
-    demonstrations = steps.readings[reading]
-    first: PddlWorld = episodes[0].world
-    domain, predicates = _domain(first)
-    generator = init_feature_generator("wl", domain, iterations=iterations)
-    sets = []
-    for number, graph in enumerate(steps.graphs):
-        world: Any = graph.world
-        numbers = [s for s, p in zip(steps.numbers, steps.problem_of, strict=True) if p == number]
-        states = [_state(world, np.frombuffer(graph.states[n], np.uint64), predicates) for n in numbers]
-        sets.append(ProblemDataset(problem=_problem(world, domain, predicates), states=states))
-    data = DomainDataset(domain=domain, data=sets)
-    generator.collect(data)
-    values = np.array(generator.embed(data), dtype=np.float64)
-    w = fit(build_problem(values, demonstrations, also=False), np.full(values.shape[1], STRENGTH))
+    def __init__(self, episodes: Sequence[Episode], iterations: int = ITERATIONS, reading: str = "shown") -> None:
+        from wlplan.feature_generator import init_feature_generator
 
-    def score_of(world: PddlWorld) -> Score:
-        problem = _problem(world, domain, predicates)
+        self._given = (tuple(episodes), iterations, reading)
+        steps = Steps(episodes)
+        first = cast(PackedGraph, steps.graphs[0])
+        self._domain, self._predicates = _domain(first.world)
+        self._generator = init_feature_generator("wl", self._domain, iterations=iterations)
+        self._problems: WeakKeyDictionary[StateGraph, Any] = WeakKeyDictionary()
+        places = np.array(steps.problem_of)
+        numbers = np.array(steps.numbers)
+        data = [(cast(PackedGraph, g), numbers[places == k]) for k, g in enumerate(steps.graphs)]
+        self._generator.collect(self._dataset(data))
+        values = np.array(self._generator.embed(self._dataset(data)), dtype=np.float64)
+        problem = build_problem(values, steps.readings[reading], also=False)
+        self.weights = fit(problem, np.full(values.shape[1], STRENGTH))
+        self.ranking = ScoreRanking(self._score)
 
-        def score(rows: NDArray[np.uint64]) -> NDArray[np.float64]:
-            found = [_state(world, row, predicates) for row in rows]
-            one = DomainDataset(domain=domain, data=[ProblemDataset(problem=problem, states=found)])
-            return np.asarray(np.array(generator.embed(one), dtype=np.float64) @ w, dtype=np.float64)
+    def act(self, graph: StateGraph, history: Sequence[int], query: Query) -> Found:
+        return find(graph, self.ranking, history, query.changed(method="gbfs") if query.method == "auto" else query)
 
-        return score
+    def __reduce__(self) -> tuple[type[WlAgent], tuple[Any, ...]]:
+        """Another process learns the same again: what wlplan made does not travel."""
+        return WlAgent, self._given
 
-    return score_of
+    def _score(self, graph: StateGraph, states: NDArray[np.int64]) -> NDArray[np.float64]:
+        found = self._generator.embed(self._dataset([(cast(PackedGraph, graph), states)]))
+        return np.asarray(np.array(found, dtype=np.float64) @ self.weights, dtype=np.float64)
+
+    def _dataset(self, data: Sequence[tuple[PackedGraph, NDArray[np.int64]]]) -> Any:
+        """States of graphs as wlplan knows them."""
+        from wlplan.data import DomainDataset, ProblemDataset
+
+        sets = []
+        for graph, numbers in data:
+            if graph not in self._problems:
+                self._problems[graph] = _problem(graph.world, self._domain, self._predicates)
+            states = [_state(graph.world, row, self._predicates) for row in graph.rows(numbers)]
+            sets.append(ProblemDataset(problem=self._problems[graph], states=states))
+        return DomainDataset(domain=self._domain, data=sets)
 
 
 def _domain(world: PddlWorld) -> tuple[Any, dict[str, Any]]:

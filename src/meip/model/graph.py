@@ -222,6 +222,24 @@ class StateGraph:
             return list(zip(numbers, self._outcome_state.data[first : last + 1].tolist(), strict=True))
         return [(n, max(self.outcomes(n), key=lambda outcome: outcome[0])[1]) for n in numbers]
 
+    def fan(self, number: int) -> list[list[tuple[float, int]]]:
+        """The outcomes of each action of a state."""
+        numbers = self.action_numbers(number)
+        if not numbers:
+            return []
+        low, high = numbers.start, numbers.stop
+        first = int(self._first_outcome.data[low])
+        last = int(self._first_outcome.data[high - 1] + self._outcome_count.data[high - 1])
+        odds, states = (
+            self._outcome_probability.data[first:last].tolist(),
+            self._outcome_state.data[first:last].tolist(),
+        )
+        if last - first == len(numbers):  # one outcome each
+            return [[pair] for pair in zip(odds, states, strict=True)]
+        starts = (self._first_outcome.data[low:high] - first).tolist()
+        pairs = list(zip(odds, states, strict=True))
+        return [pairs[a:b] for a, b in zip(starts, [*starts[1:], len(pairs)], strict=True)]
+
     def action_numbers(self, number: int) -> range:
         """The numbers of a state's actions, in the order the world gave them."""
         self.expand(number)
@@ -249,7 +267,7 @@ class StateGraph:
 
     # --- what the world says about states ---
 
-    def facts(self, numbers: Sequence[int] | None = None) -> list[FactBlock]:
+    def facts(self, numbers: Sequence[int] | NDArray[np.int64] | None = None) -> list[FactBlock]:
         """The facts of these states, by default of all (then kept until a new state is seen)."""
         if numbers is not None:
             return self._facts([self.states[n] for n in numbers])

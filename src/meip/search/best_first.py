@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
+import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from meip.model.graph import StateGraph
 from meip.search import greedy
-from meip.search.greedy import PlateauPenalty, by_falling
+from meip.search.greedy import EXPANSIONS, PlateauPenalty, by_falling
 from meip.search.query import Clock, Found, Query
 from meip.utility.ranking import Ranking
 
-__all__ = ["EXPANSIONS", "best_first", "search"]
+__all__ = ["best_first", "search"]
 
 Floats = NDArray[np.float64]
-EXPANSIONS = 2000
 TIES = 2  # successors of one state with equal utility that are kept; more only widen plateaus
 TIE = 1e-9
 EXPANDED = 1.0  # how fast values that were expanded lose
 ROUND = 9
-
-
-class _Came(NamedTuple):
-    """How a state was reached."""
-
-    parent: int
-    action: int
-    depth: int  # in steps
+AHEAD = 15  # open states that A* expands along with the best one, since it will most likely need them
+Came = tuple[int, int, int]  # how a state was reached: its parent, the action, and the steps to it
 
 
 def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query) -> Found:
@@ -78,10 +72,11 @@ class _Search:
         self.rng = np.random.default_rng([query.seed, 3])
         self.penalty = PlateauPenalty(EXPANDED)
         start = history[-1]
-        self.came = {start: _Came(-1, -1, 0)}
+        self.came: dict[int, Came] = {start: (-1, -1, 0)}
         self.value = {start: round(float(ranking.mean(graph, [start])[0]), ROUND)}
-        self.heap = [(-self.value[start], 0.0, 0, start)]  # priority, tie-break, depth, state
+        self.heap = [(-self.value[start], 0.0, 0.0, 0, start)]  # priority, two tie-breaks, depth, state
         self.best = start
+        self.ahead = set[int]()  # states whose successors have a value
 
     def run(self) -> Found:
         if self.graph.goal(self.history[-1]):
@@ -90,60 +85,82 @@ class _Search:
             reason = self.clock.reason()
             if reason:
                 return self.found(self.best, reason)
-            _, _, depth, state = heapq.heappop(self.heap)
-            if depth > self.came[state].depth:
+            *_, depth, state = heapq.heappop(self.heap)
+            if depth > self.came[state][2]:
                 continue  # reached by a shorter way since
             if self.path and self.graph.goal(state):
                 return self.found(state, "goal")
             if self.value[state] > self.value[self.best]:
                 self.best = state
-            goal = self.expand(state, depth)
-            if goal is not None:
-                return self.found(goal, "goal")
+            self.clock.expansions += 1
+            if depth < self.longest and self.path:
+                self.open_shorter(state, depth)
+            elif depth < self.longest:
+                goal = self.open_fresh(state, depth)
+                if goal is not None:
+                    return self.found(goal, "goal")
         return self.found(self.best, "dead end" if self.graph.has_goal else "finished")
 
-    def expand(self, state: int, depth: int) -> int | None:
-        """Open the successors of a state; a goal among them, where the path does not count."""
+    def open_shorter(self, state: int, depth: int) -> None:
+        """A*: open successors that are new or were reached by a longer way; of equal ones those near the goal first."""
+        if state not in self.ahead:
+            self.look_ahead(state)
+        moves = self.graph.moves(state)
+        for (action, successor), chance in zip(moves, self.rng.random(len(moves)).tolist(), strict=True):
+            known = self.came.get(successor)
+            if known is None or depth + 1 < known[2]:
+                self.came[successor] = (state, action, depth + 1)
+                left = -self.value[successor]
+                if left < math.inf:
+                    priority = self.path * (depth + 1) + left
+                    heapq.heappush(self.heap, (priority, left, chance, depth + 1, successor))
+
+    def look_ahead(self, state: int) -> None:
+        """Expand and value what will soon be needed along with a state: many at once are hardly slower than one."""
+        soon = [state, *{entry[-1] for entry in self.heap[:AHEAD]}.difference(self.ahead)]
+        self.ahead.update(soon)
+        self.graph.expand_many(soon)
+        states = list({after for one in soon for after in self.graph.successors(one)}.difference(self.value))
+        values = np.round(self.ranking.mean(self.graph, states), ROUND).tolist() if states else []
+        self.value.update(zip(states, values, strict=True))
+
+    def open_fresh(self, state: int, depth: int) -> int | None:
+        """Open the successors that are new, or return a goal among them."""
         self.penalty.met(self.value[state])
-        self.clock.expansions += 1
-        if depth >= self.longest:
-            return None
         fresh: dict[int, int] = {}
         for action, successor in self.graph.moves(state):
-            known = self.came.get(successor)
-            if known is None or (self.path and depth + 1 < known.depth):
+            if successor not in self.came:
                 fresh.setdefault(successor, action)
         if not fresh:
             return None
         states = list(fresh)
         values = np.round(self.ranking.mean(self.graph, states), ROUND)
-        for successor, action in fresh.items():
-            self.came[successor] = _Came(state, action, depth + 1)
+        self.came.update(zip(states, zip(repeat(state), fresh.values(), repeat(depth + 1)), strict=False))
         self.value.update(zip(states, values.tolist(), strict=True))
-        if not self.path and self.graph.has_goal:
+        if self.graph.has_goal:
             done = np.flatnonzero(self.graph.reached(states))
             if len(done):
                 return states[int(self.rng.choice(done))]
-        worth = values if self.path else self.penalty.reduced(values)
-        for k in self.kept(worth):
-            priority = self.path * (depth + 1) - float(worth[k])
-            heapq.heappush(self.heap, (priority, float(self.rng.random()), depth + 1, states[k]))
+        reduced = self.penalty.reduced(values).tolist()
+        chances = self.rng.random(len(reduced)).tolist()
+        for k in self.kept(reduced):
+            heapq.heappush(self.heap, (-reduced[k], chances[k], 0.0, depth + 1, states[k]))
         return None
 
-    def kept(self, values: Floats) -> list[int]:
+    def kept(self, values: Sequence[float]) -> list[int]:
         """Positions by falling value, with at most `ties` of each; no dead ends."""
         found: list[int] = []
-        same, before = 0, np.nan
-        for k in by_falling(values, self.rng):
+        same, before = 0, math.nan
+        for k in by_falling(np.asarray(values), self.rng):
             same = same + 1 if before == values[k] or before - values[k] <= TIE else 1
             before = values[k]
-            if np.isfinite(before) and (self.path or self.ties == 0 or same <= self.ties):
+            if math.isfinite(before) and (self.ties == 0 or same <= self.ties):
                 found.append(k)
         return found
 
     def found(self, state: int, reason: str) -> Found:
         states, actions = [state], list[int]()
-        while self.came[states[-1]].parent >= 0:
+        while self.came[states[-1]][0] >= 0:
             parent, action, _ = self.came[states[-1]]
             states.append(parent)
             actions.append(action)

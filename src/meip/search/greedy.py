@@ -18,9 +18,10 @@ from meip.search import tree_kernels as kernels
 from meip.search.query import Clock, Found, Query
 from meip.utility.ranking import Ranking
 
-__all__ = ["PlateauPenalty", "by_falling", "extend_by_tau", "search", "without_loops"]
+__all__ = ["EXPANSIONS", "PlateauPenalty", "by_falling", "extend_by_tau", "search", "without_loops"]
 
 Floats = NDArray[np.float64]
+EXPANSIONS = 2000  # where there is a goal to look for and nothing else is said
 RATE = 0.07
 ROUND = 9  # digits to which equal values are equal
 
@@ -79,7 +80,7 @@ class PlateauPenalty:
 
 def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query) -> Found:
     """Walk by the utility of single states, to the world's goal where it has one; the plan is without loops."""
-    horizon, clock = query.length(graph, history), Clock(query, graph)
+    horizon, clock = query.length(graph, history), Clock(query, graph, EXPANSIONS if graph.has_goal else None)
     rng = np.random.default_rng([query.seed, 2])
     states, actions = [history[-1]], list[int]()
     penalty = PlateauPenalty()
@@ -89,7 +90,7 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
         move = None
         if not reason:
             numbers = graph.action_numbers(states[-1])
-            outcomes = [graph.outcomes(n) for n in numbers]
+            outcomes = graph.fan(states[-1])
             clock.expansions += 1
             move = penalty.step(_means(graph, ranking, outcomes), outcomes, rng)
         if move is None:
@@ -108,6 +109,8 @@ def _means(graph: StateGraph, ranking: Ranking, outcomes: Sequence[Sequence[tupl
     values = ranking.mean(graph, flat)
     if graph.has_goal:
         values = np.where(graph.reached(flat), np.inf, values)
+    if len(flat) == len(outcomes):
+        return values
     first = np.cumsum([0, *(len(choices) for choices in outcomes[:-1])])
     odds = np.array([p for choices in outcomes for p, _ in choices])
     return np.asarray(np.add.reduceat(values * odds, first), dtype=np.float64)

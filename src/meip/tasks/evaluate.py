@@ -21,6 +21,7 @@ from meip.base.results import Row, mean_row, share_row
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import Programs, values_at
 from meip.learning.options import Run
+from meip.model.choices import STOP
 from meip.model.graph import StateGraph, state_graph
 from meip.model.problems import problem_key
 from meip.search.query import Agent, Query
@@ -34,6 +35,7 @@ __all__ = ["Behaviour", "Metric", "Prepares", "behaviours", "evaluate", "task_me
 SEARCHES = 20
 MOST = 10_000
 UNLIKELY = 1e-12
+GAVE_UP = ("dead end", "iterations", "nodes", "seconds")  # why a search ends without the goal
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,9 @@ def behaviours(graph: StateGraph, agent: Agent, query: Query | None = None, most
         if not planned:
             plan = agent.act(graph, way.states, query.changed(seed=query.seed + 7919 * len(way.states)))
             planned, search, expansions = plan.actions, plan.method or way.search, expansions + plan.expansions
-        if not planned:  # the agent prefers to stop
+            if graph.has_goal and plan.stopped_by in GAVE_UP:
+                planned = (*planned, STOP)  # asked again it would have more time than it was given
+        if not planned or planned[0] == STOP:  # the agent prefers to stop
             found.append(Behaviour(way.probability, way.states, way.actions, search, expansions))
             continue
         outcomes = graph.outcomes(planned[0])

@@ -98,6 +98,7 @@ class UtilityRanking(Ranking):
                 at = first[term.concept, term.kind, term.knots]
                 self._weights[at : at + term.size, m] = term.weights
         self._programs: dict[Domain, Program] = {}
+        self._compiled: Program | None = None  # what was used last
         self._mean: _MeanRanking | None = None
 
     def mean(self, graph: StateGraph, states: Sequence[int] | Ints) -> Floats:
@@ -122,9 +123,11 @@ class UtilityRanking(Ranking):
         return self._utilities(values, missing, self.mean_weights())[:, 0]
 
     def _program(self, domain: Domain) -> Program:
-        if domain not in self._programs:
-            self._programs[domain] = Program(domain, self.concepts)
-        return self._programs[domain]
+        if self._compiled is None or self._compiled.domain is not domain:  # equal ones take long to compare
+            if domain not in self._programs:
+                self._programs[domain] = Program(domain, self.concepts)
+            self._compiled = self._programs[domain]
+        return self._compiled
 
     def _utilities(self, values: Floats, missing: NDArray[np.bool_], weights: Floats) -> Floats:
         found = np.zeros((len(values), weights.shape[1]))

@@ -7,6 +7,7 @@ the program (`Input` without a name), so that ``not``, ``all``, U and shares are
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -65,7 +66,6 @@ class Batch:
             names = [c.name for c in domain.classes if all(c.name in b.counts for b in blocks)]
             self.counts = {n: max([int(b.counts[n]) for b in blocks]) for n in names}
         self._packed: dict[Input, tuple[Bits, bool]] = {}
-        self._places: dict[tuple[int, ...], NDArray[np.int64]] = {}
         self._functions: dict[tuple[str, tuple[int, ...]], Floats] = {}
         self._bound: tuple[Program, Bound] | None = None
 
@@ -110,7 +110,7 @@ class Batch:
         shape = self.shape(one.classes)
         shapes = [self.shape(one.classes, block) for block in self.blocks]
         if all(own == shape for own in shapes):
-            return np.full((1, prod(shape), TILE), ALL), True
+            return _everything(prod(shape)), True
         return self._pack(shape, [np.ones((1, *own), np.bool_) for own in shapes]), False
 
     def _predicate(self, name: str, classes: Classes) -> tuple[Bits, bool]:
@@ -122,9 +122,7 @@ class Batch:
 
     def _pack(self, shape: tuple[int, ...], tables: Sequence[NDArray[Any]]) -> Bits:
         """Tables of the blocks [S or 1, n1, ..], no larger than the shape, as bits [tiles, N, TILE]."""
-        if shape not in self._places:
-            self._places[shape] = np.arange(prod(shape)).reshape(shape)
-        places = self._places[shape]
+        places = _places(shape)
         out = np.zeros((-(-self.states // STATES), places.size, TILE), np.uint64)
         first = 0
         for block, table in zip(self.blocks, tables, strict=True):
@@ -169,6 +167,18 @@ class Batch:
                 first = last
             self._functions[name, order] = out.reshape(-1, self.states)
         return self._functions[name, order]
+
+
+@lru_cache(maxsize=64)
+def _everything(tuples: int) -> Bits:
+    """All tuples in all states; only to be read."""
+    return np.full((1, tuples, TILE), ALL)
+
+
+@lru_cache(maxsize=64)
+def _places(shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """The number of each tuple; only to be read."""
+    return np.arange(prod(shape)).reshape(shape)
 
 
 def dense(domain: Domain, block: FactBlock, term: Term) -> NDArray[Any]:

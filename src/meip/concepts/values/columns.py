@@ -99,11 +99,11 @@ class GraphColumns:
 
 def values_at(graph: StateGraph, program: Program, states: Sequence[int] | NDArray[np.int64]) -> tuple[Values, Mask]:
     """The values of a program's concepts in these states of a graph, and what is missing [len(states), K]."""
-    extra = 1 if program.needs_initial else 0
-    chosen = [int(graph.initial[0])] * extra + [int(n) for n in states]
-    initial = np.zeros(len(chosen), np.int64) if extra else None
-    values, missing = Denotation(graph.domain, graph.facts(chosen), initial).matrix(program)
-    return values[extra:], missing[extra:]
+    if not program.needs_initial:
+        return Denotation(graph.domain, graph.facts(states)).matrix(program)
+    chosen = [int(graph.initial[0]), *(int(n) for n in states)]
+    values, missing = Denotation(graph.domain, graph.facts(chosen), np.zeros(len(chosen), np.int64)).matrix(program)
+    return values[1:], missing[1:]
 
 
 class Programs:

@@ -36,6 +36,7 @@ from meip.model.domain import Domain
 
 __all__ = ["Bound", "Classes", "Digits", "Input", "Order", "Program", "Size", "Start"]
 
+BOUND = 4  # sizes that a program remembers: a search goes to and fro between one state and many
 Classes = tuple[str, ...]
 Order = tuple[int, ...]
 
@@ -113,7 +114,7 @@ class Program:
         self._depends = np.array(
             [[reads >> i & 1 for i in range(len(self.inputs))] for reads in self._reads], np.bool_
         ).reshape(len(self._reads), len(self.inputs))
-        self._bound: tuple[Any, Bound] | None = None
+        self._bound: dict[Any, Bound] = {}
 
     def classes(self, term: Term) -> Classes:
         """The classes of a term that was compiled."""
@@ -122,9 +123,12 @@ class Program:
     def bind(self, counts: Mapping[str, int], static: tuple[bool, ...]) -> Bound:
         """The program for batches of these entity counts; static: the inputs on which all states agree."""
         key = tuple(counts.values()), static
-        if self._bound is None or self._bound[0] != key:
-            self._bound = key, self._bind(counts, static)
-        return self._bound[1]
+        found = self._bound.get(key)
+        if found is None:
+            if len(self._bound) >= BOUND:
+                self._bound.clear()
+            found = self._bound[key] = self._bind(counts, static)
+        return found
 
     def _bind(self, counts: Mapping[str, int], static: tuple[bool, ...]) -> Bound:
         functions = [prod([counts[c] for c in self.domain.fluent(name).classes]) for name, _ in self.functions]

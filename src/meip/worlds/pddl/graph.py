@@ -40,6 +40,7 @@ class PackedGraph(StateGraph):
 
     def _prepare(self) -> None:
         self._action_id = self._growing(np.int64)
+        self._goal = self._growing(np.bool_)  # [S] is it reached?
 
     def __len__(self) -> int:
         return len(self.table)
@@ -58,6 +59,7 @@ class PackedGraph(StateGraph):
         if fresh:
             self._first_action.extend(np.zeros(fresh, np.int64))
             self._action_count.extend(np.full(fresh, UNEXPANDED))
+            self._goal.extend(self.engine.reached(self.table.states[known:]))
             self._arrays = self._blocks = None
             self.complete = False
         return ids
@@ -74,22 +76,22 @@ class PackedGraph(StateGraph):
 
     def _expand(self, numbers: Ints) -> None:
         """Ask the engine for all of these states at once; a goal ends the episode."""
-        rows = self.table.states[numbers]
-        done = self.engine.reached(rows)
+        done = self._goal.data[numbers]
         self._action_count.data[numbers[done]] = 0
-        numbers, rows = numbers[~done], rows[~done]
+        numbers = numbers[~done]
         self._arrays = None
         if not len(numbers):
             return
-        after = self.engine.successors(rows)
-        states, odds = self._interned(after.states), after.probabilities
-        parents, actions = after.parents, after.actions
-        if len(actions) and float(odds.min()) < 1.0:
-            parents, actions, states, odds = _merged(parents, actions, states, odds)
-        begins = np.ones(len(actions), np.bool_)  # of each action's outcomes
-        begins[1:] = (np.diff(actions) != 0) | (np.diff(parents) != 0)
-        starts = np.flatnonzero(begins)
-        counts = np.bincount(parents[starts], minlength=len(numbers))
+        after = self.engine.successors(self.table.states[numbers])
+        actions, states, odds = after.actions, self._interned(after.states), after.probabilities
+        if not len(actions) or odds.min() == 1.0:  # one outcome each
+            starts, counts = np.arange(len(actions)), np.diff(after.offsets)
+        else:
+            parents, actions, states, odds = _merged(after.parents, actions, states, odds)
+            begins = np.ones(len(actions), np.bool_)  # of each action's outcomes
+            begins[1:] = (np.diff(actions) != 0) | (np.diff(parents) != 0)
+            starts = np.flatnonzero(begins)
+            counts = np.bincount(parents[starts], minlength=len(numbers))
         self._first_action.data[numbers] = len(self._action_id) + np.cumsum(counts) - counts
         self._action_count.data[numbers] = counts
         self._action_id.extend(actions[starts])
@@ -109,7 +111,10 @@ class PackedGraph(StateGraph):
         return [self.world.fact_block(self.rows(numbers))] if len(numbers) else []
 
     def reached(self, numbers: Sequence[int] | Ints) -> NDArray[np.bool_]:
-        return self.engine.reached(self.rows(numbers)) if len(numbers) else np.zeros(0, np.bool_)
+        return self._goal.data[np.asarray(numbers, dtype=np.int64)]
+
+    def goal(self, number: int) -> bool:
+        return bool(self._goal.data[number])
 
 
 def _merged(parents: Ints, actions: Ints, states: Ints, odds: NDArray[np.float64]) -> tuple[Ints, Ints, Ints, Any]:

@@ -1,22 +1,19 @@
-"""Planners and demonstrations: plans are valid by an independent validator, and bad ones are explained."""
+"""Demonstrations of PDDL problems: plans are valid by an independent validator, and bad ones are explained."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from meip.worlds.pddl.planners import Found, astar, gbfs, greedy
-from numpy.typing import NDArray
 from pddl_data import DOMAINS, ipc_folder
 
 from meip.base.errors import BudgetError, DemonstrationError, DocumentError
+from meip.cli import main
 from meip.model.demonstrations import replay
 from meip.model.problems import load_problem
 from meip.worlds.pddl import PddlWorld, shipped_domains
 from meip.worlds.pddl.demonstrate import plan_demonstration, read_pair, read_pairs, solve
 from meip.worlds.pddl.generators import generate, size_parameters
-from meip.worlds.pddl.heuristics import RelaxedDistance, blind, goal_count
 from meip.worlds.pddl.plans import step_text, write_plan
 from meip.worlds.pddl.writer import domain_text, problem_text
 
@@ -40,17 +37,6 @@ def is_valid(world: PddlWorld, steps: tuple[tuple[str, ...], ...]) -> bool:
     plan = reader.parse_plan_string(problem, "".join(step_text(s) + "\n" for s in steps))
     with PlanValidator(problem_kind=problem.kind, plan_kind=plan.kind) as validator:
         return bool(validator.validate(problem, plan))
-
-
-def check(world: PddlWorld, found: Found) -> None:
-    """The states belong to the steps, and the goal is where it is said to be."""
-    state = world.initial()[0][1]
-    assert found.states[0].tobytes() == state
-    for step, row in zip(found.steps, found.states[1:], strict=True):
-        choices = [s for _, s in world.outcomes(state, step_text(step))]
-        state = row.tobytes()
-        assert state in choices
-    assert found.solved == world.reached(state)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -83,66 +69,6 @@ def test_a_wrong_size_is_explained(sizes: dict[str, int]) -> None:
         generate("ferry", 0, **sizes)
 
 
-def test_a_star_finds_as_short_a_plan_as_blind_search() -> None:
-    for seed in range(4):
-        world = PddlWorld("blocksworld", generate={"blocks": 4}, seed=seed)
-        shortest = astar(world.engine, blind)
-        informed = astar(world.engine, RelaxedDistance(world.engine, "max"))  # type: ignore[arg-type]
-        check(world, shortest)
-        check(world, informed)
-        assert len(shortest.steps) == len(informed.steps)
-        assert informed.expansions <= shortest.expansions
-
-
-def test_h_max_never_exceeds_the_true_distance_nor_h_add() -> None:
-    world = PddlWorld("gripper", generate={"balls": 2}, seed=1)
-    found = astar(world.engine, blind)
-    least = RelaxedDistance(world.engine, "max")(found.states)  # type: ignore[arg-type]
-    summed = RelaxedDistance(world.engine, "add")(found.states)  # type: ignore[arg-type]
-    left = np.arange(len(found.steps), -1, -1)
-    assert (least <= left).all() and (least <= summed).all() and least[-1] == summed[-1] == 0
-
-
-def test_greedy_with_a_perfect_score_walks_straight_to_the_goal() -> None:
-    world = PddlWorld("ferry", generate={"cars": 2, "landings": 2}, seed=2)
-
-    def true_score(states: NDArray[np.uint64]) -> NDArray[np.float64]:
-        ahead = []
-        for row in states:
-            world.engine.__dict__["initial"] = row
-            ahead.append(-float(len(astar(world.engine, blind).steps)))
-        world.engine.__dict__["initial"] = start
-        return np.array(ahead)
-
-    start = world.engine.initial
-    shortest = astar(world.engine, blind)
-    found = greedy(world.engine, true_score)
-    check(world, found)
-    assert found.solved and len(found.steps) == len(shortest.steps)
-
-
-def test_greedy_never_visits_a_state_twice() -> None:
-    world = PddlWorld("blocksworld", generate={"blocks": 5}, seed=7)
-    found = greedy(world.engine, blind, max_steps=60)
-    assert len({row.tobytes() for row in found.states}) == len(found.states)
-
-
-def test_best_first_search_keeps_few_ties_and_honours_its_limits() -> None:
-    world = PddlWorld("blocksworld", generate={"blocks": 8}, seed=1)
-    engine = world.engine
-    found = gbfs(engine, lambda s: goal_count(engine, s))
-    check(world, found)
-    limited = gbfs(engine, blind, max_expansions=5)
-    assert not limited.solved and limited.reason == "expansion limit" and limited.expansions == 5
-    assert gbfs(engine, blind, seconds=0.0).reason == "time limit"
-    assert found == gbfs(engine, lambda s: goal_count(engine, s)) or found.steps
-
-
-def test_the_same_search_gives_the_same_plan() -> None:
-    one, two = (PddlWorld("blocksworld", generate={"blocks": 9}, seed=3).engine for _ in range(2))
-    assert gbfs(one, lambda s: goal_count(one, s)).steps == gbfs(two, lambda s: goal_count(two, s)).steps
-
-
 def test_a_plan_file_and_its_problem_become_a_demonstration(tmp_path: Path) -> None:
     (tmp_path / "domain.pddl").write_text(domain_text(PddlWorld("ferry").file))
     for seed in range(2):
@@ -151,9 +77,12 @@ def test_a_plan_file_and_its_problem_become_a_demonstration(tmp_path: Path) -> N
         write_plan(tmp_path / f"p{seed}.plan", solve(world)[0])
     found = read_pairs(None, tmp_path)
     assert len(found) == 2
-    world = load_problem(found[0].problem)  # the demonstration carries its problem with it
-    plan = replay(world, found[0])
-    assert world.reached(plan.states[-1])
+    for episode in found:
+        assert episode.world.reached(episode.demonstration.states[-1])
+    made = plan_demonstration(found[1].world, solve(found[1].world)[0])
+    assert len(made.steps) <= len(found[1].demonstration.actions)
+    world = load_problem(made.problem)  # the demonstration carries its problem with it
+    assert world.reached(replay(world, made).states[-1])
 
 
 def test_chance_takes_its_likeliest_course_in_demonstrations() -> None:
@@ -195,4 +124,24 @@ def test_an_unsolvable_problem_ends_with_a_budget_error() -> None:
 def test_competition_plans_become_demonstrations(name: str) -> None:
     folder = ipc_folder() / name / "training"
     found = read_pair(folder / "p05.pddl", folder / "p05.plan")
-    assert found.steps and found.problem["world"] == "pddl"
+    assert found.demonstration.actions and found.world.reached(found.demonstration.states[-1])
+
+
+def test_pddl_files_are_learned_from_and_planned_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(*arguments: str) -> int:
+        with pytest.raises(SystemExit) as caught:
+            main(list(arguments))
+        return int(caught.value.code or 0)
+
+    domain, problem, plan = tmp_path / "domain.pddl", tmp_path / "big.pddl", tmp_path / "big.plan"
+    for seed in range(3):
+        name = str(tmp_path / f"p{seed}")
+        sizes = ["--size", "cars=2", "--size", "landings=3", "--seed", str(seed)]
+        assert run("generate", "ferry", *sizes, "-o", f"{name}.pddl", "--domain-output", str(domain)) == 0
+        assert run("demonstrate", str(domain), f"{name}.pddl", "-o", f"{name}.plan") == 0
+    assert run("generate", "ferry", "--size", "cars=4", "--seed", "9", "-o", str(problem)) == 0
+    task = str(tmp_path / "task.json")
+    assert run("learn", "--domain", str(domain), "--plans", str(tmp_path), "-o", task) == 0
+    assert run("plan", task, str(problem), "--domain", str(domain), "-o", str(plan)) == 0
+    assert plan.read_text().startswith("(")
+    assert "the goal is reached" in capsys.readouterr().out

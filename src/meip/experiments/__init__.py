@@ -10,8 +10,8 @@ folding_report        the sheets and tables of that
 generalized_planning  PDDL: small plans shown, larger problems solved
 wl_features           WL features as an agent, a peer of that
 
-Each experiment has ``run(experiment) -> rows``, `NOTES` that are printed below its tables, and where it needs them:
-``summary(rows)`` for tables of its own form, `FIGURES` for metrics that are drawn, `UNUSED` for options that it refuses.
+Each experiment has ``run(experiment) -> rows``, `NOTES` that are printed below its tables, and where it needs them
+``summary(rows)`` for tables of its own form, `FIGURES` for metrics that are drawn, `UNUSED` for what it refuses.
 """
 
 from __future__ import annotations

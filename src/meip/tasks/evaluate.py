@@ -21,7 +21,6 @@ from meip.base.results import Row, mean_row, share_row
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import Programs, values_at
 from meip.learning.options import Run
-from meip.model.choices import STOP
 from meip.model.graph import StateGraph, state_graph
 from meip.model.problems import problem_key
 from meip.search.query import Agent, Query
@@ -35,6 +34,7 @@ __all__ = ["Behaviour", "Metric", "Prepares", "behaviours", "evaluate", "task_me
 SEARCHES = 20
 MOST = 10_000
 UNLIKELY = 1e-12
+STOP = -1  # in place of an action
 GAVE_UP = ("dead end", "iterations", "nodes", "seconds")  # why a search ends without the goal
 
 

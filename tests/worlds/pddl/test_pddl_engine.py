@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pddl_oracle as oracle
 import pytest
-from meip.worlds.pddl.states import StateTable
 from pddl_data import DOMAINS, ipc_folder
 
 from meip.base.errors import BudgetError
 from meip.worlds.pddl import PddlWorld, load_domain, parse_domain, parse_problem, shipped_domains
 from meip.worlds.pddl.engine import BaseEngine, Engine, compile_problem
+from meip.worlds.pddl.graph import StateTable
 from meip.worlds.pddl.lifted import LiftedEngine
 from meip.worlds.pddl.plans import read_plan, step_text
 from meip.worlds.pddl.reader import read_text

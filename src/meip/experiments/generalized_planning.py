@@ -43,6 +43,7 @@ LESSONS, OTHERS = 5, 40
 SHORT, LONG = 3, 20  # steps of the plans that are learned from
 TRAINED = (2, 3, 3, 4, 4)
 TRIED = (4, 6, 8, 12, 16)
+QUICK = ("ferry", "blocksworld")
 SIZES: dict[str, Callable[[int], dict[str, int]]] = {
     "ferry": lambda n: {"cars": n, "landings": max(2, n)},
     "miconic": lambda n: {"people": n, "floors": n + 1},
@@ -76,7 +77,7 @@ def run(experiment: Experiment) -> list[Row]:
                 rows += _summed(folder.name, [{**row, "size": "all"} for row in measured], draw=seed)
         return rows
     sizes, each = (TRIED[:2], 2) if quick else (TRIED, 5)
-    for domain in ("ferry", "blocksworld") if quick else SIZES:
+    for domain in QUICK if quick else SIZES:
         lessons = ((generated(domain, seed, sizes, each), seed) for seed in seeds)
         rows += _summed(domain, [row for lesson, seed in lessons for row in _tried(lesson, seed, experiment)])
     return rows

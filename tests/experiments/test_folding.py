@@ -14,6 +14,8 @@ from meip import learn
 from meip.base.results import Row
 from meip.experiments import Experiment
 from meip.experiments.folding import NOTES, ClothFrame, FragmentEdges, Scale, run, summary, tried
+from meip.learning.committee import CommitteeOptions, learn_committee
+from meip.model.choices import replay_all
 from meip.model.demonstrations import Episode, replay
 from meip.model.problems import load_problem
 from meip.tasks.task import Task
@@ -165,3 +167,11 @@ def test_edges_may_be_the_raw_fragments_of_polygons() -> None:
         for name in ("extent", "aspect", "area", "inside", "above"):
             assert all_edges.tables[name] == pytest.approx(visible.tables[name])
     assert pickle.loads(pickle.dumps(raw)) == raw
+
+
+def test_a_utility_alone_chooses_among_all_concepts() -> None:
+    alone = learn(episodes(4), committee=1, max_concepts=2, seed=1)
+    shown = replay_all(episodes(4)).widened(1)
+    for share, same in ((1.0, True), (0.2, False)):
+        best = learn_committee(shown, CommitteeOptions(members=1, share=share, most=2, seed=1)).utilities
+        assert (alone.members == best) is same

@@ -172,10 +172,11 @@ def _by_history(
     episodes: Sequence[Episode], shown: Replayed, options: LearnOptions, store: Checkpoint | None, run: Run
 ) -> _Fitted:
     """Many simple utilities, each from its own share of the concepts."""
-    alone = options.concepts is not None
+    size = CommitteeOptions.members if options.committee is None else options.committee
+    members = 1 if options.concepts is not None else size
     settings = CommitteeOptions(
-        members=1 if alone else CommitteeOptions.members if options.committee is None else options.committee,
-        share=cast(float, options.concept_share),
+        members=members,
+        share=cast(float, options.concept_share) if members > 1 else 1.0,  # a member alone uses all concepts
         most=cast(int, options.max_concepts),
         grammar=cast(Grammar, options.grammar),
         relative=options.relative,

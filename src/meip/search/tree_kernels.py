@@ -201,15 +201,10 @@ def uct(
     width = c * spread * root_log
     best = 0
     best_bound = -np.inf
-    for offset in range(start, count):  # from anywhere on: equal bounds must not go to what is listed first
+    for offset in range(count):
         bound = means[first + offset] + width * roots[first + offset]
-        if bound > best_bound:
-            best_bound = bound
-            best = offset
-    for offset in range(start):
-        bound = means[first + offset] + width * roots[first + offset]
-        if bound > best_bound:
-            best_bound = bound
+        if bound >= best_bound and (bound > best_bound or best < start <= offset):
+            best_bound = bound  # of equal bounds the first from `start` on, not what is listed first
             best = offset
     return best
 

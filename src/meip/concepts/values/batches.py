@@ -72,7 +72,7 @@ class Batch:
     def bind(self, program: Program) -> Bound:
         """The program with the sizes of this batch."""
         if self._bound is None or self._bound[0] is not program:
-            static = tuple([self._input(i)[1] for i in program.inputs])
+            static = tuple([self._input(i, program.static)[1] for i in program.inputs])
             self._bound = program, program.bind(self.counts, static)
         return self._bound[1]
 
@@ -98,11 +98,11 @@ class Batch:
         except KeyError as error:
             raise DomainError(f"a block of facts gives no count for class {error.args[0]!r}") from None
 
-    def _input(self, one: Input) -> tuple[Bits, bool]:
+    def _input(self, one: Input, static: dict[Input, tuple[Any, Bits]]) -> tuple[Bits, bool]:
         """Bits [tiles, N, TILE], or [1, N, TILE] and True where all states agree."""
         found = self._packed.get(one)
         if found is None:
-            found = self._packed[one] = self._there(one) if one.name is None else self._predicate(one.name, one.classes)
+            found = self._packed[one] = self._there(one) if one.name is None else self._predicate(one, static)
         return found
 
     def _there(self, one: Input) -> tuple[Bits, bool]:
@@ -113,11 +113,14 @@ class Batch:
             return _everything(prod(shape)), True
         return self._pack(shape, [np.ones((1, *own), np.bool_) for own in shapes]), False
 
-    def _predicate(self, name: str, classes: Classes) -> tuple[Bits, bool]:
-        shape = self.shape(classes)
-        tables = [self._fluent(name, self.shape(classes, block), block) for block in self.blocks]
+    def _predicate(self, one: Input, static: dict[Input, tuple[Any, Bits]]) -> tuple[Bits, bool]:
+        name, shape = str(one.name), self.shape(one.classes)
+        tables = [self._fluent(name, self.shape(one.classes, block), block) for block in self.blocks]
         if len(tables) == 1 and len(tables[0]) == 1:
-            return np.repeat(np.where(tables[0].reshape(1, -1, 1), ALL, np.uint64(0)), TILE, axis=2), True
+            if one not in static or static[one][0] is not tables[0]:  # many batches of one problem share it
+                bits = np.repeat(np.where(tables[0].reshape(1, -1, 1), ALL, np.uint64(0)), TILE, axis=2)
+                static[one] = tables[0], bits
+            return static[one][1], True
         return self._pack(shape, tables), False
 
     def _pack(self, shape: tuple[int, ...], tables: Sequence[NDArray[Any]]) -> Bits:
@@ -191,7 +194,7 @@ def dense(domain: Domain, block: FactBlock, term: Term) -> NDArray[Any]:
         return table.transpose(0, *[i + 1 for i in order])
     program = Program(domain, terms=[term])
     shape = whole.shape(program.classes(term))
-    states = 1 if all(whole._input(i)[1] for i in program.inputs) else len(block.states)
+    states = 1 if all(whole._input(i, program.static)[1] for i in program.inputs) else len(block.states)
     found = np.empty((states, prod(shape)), np.bool_)
     for first in range(0, states, STATES):
         part = slice(first, min(first + STATES, states))

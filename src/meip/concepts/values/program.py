@@ -115,6 +115,7 @@ class Program:
             [[reads >> i & 1 for i in range(len(self.inputs))] for reads in self._reads], np.bool_
         ).reshape(len(self._reads), len(self.inputs))
         self._bound: dict[Any, Bound] = {}
+        self.static: dict[Input, tuple[Any, Any]] = {}  # the last table on which all states agree, and its bits
 
     def classes(self, term: Term) -> Classes:
         """The classes of a term that was compiled."""

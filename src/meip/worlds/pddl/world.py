@@ -256,10 +256,10 @@ class PddlWorld(World):
 
     def fact_block(self, rows: Words) -> FactBlock:
         """The facts of packed states [K, width], without a loop over states."""
-        static = {name: table[None] for name, table in self.static_facts().tables.items()}
-        return FactBlock(
-            np.arange(len(rows), dtype=np.int64), dict(self.instance.counts), {**static, **self.changing_tables(rows)}
-        )
+        if "static tables" not in self._cache:  # the same ones each time, so that they are prepared once
+            self._cache["static tables"] = {name: table[None] for name, table in self.static_facts().tables.items()}
+        tables = {**self._cache["static tables"], **self.changing_tables(rows)}
+        return FactBlock(np.arange(len(rows), dtype=np.int64), dict(self.instance.counts), tables)
 
     def changing_tables(self, rows: Words) -> dict[str, NDArray[Any]]:
         """[K, n1, n2, ..] of each fluent that can change."""

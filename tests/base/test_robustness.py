@@ -108,9 +108,7 @@ VALID: dict[str, list[dict[str, Any]]] = {
     "parse-graph": [documents.dump(parse_array(render_image(garment("tshirt"))))],
     "problem": [problem_document(Ritual(order=(2, 1, 3))), problem_document(Didactic())],
 }
-READERS: dict[str, Callable[[Any, str], Any]] = {
-    "problem": lambda data, where: load_problem(data, where=where),
-}
+READERS: dict[str, Callable[[Any, str], Any]] = {"problem": lambda data, where: load_problem(data, where=where)}
 STRANGE: list[Any] = [
     None, True, False, 0, -1, 3, 10**6, -(10**30), 10**400, 1.5, -0.0, 1e308, "", "x", "ritual", "\u0000", "\ud800",
     "🙂" * 50, "meip.domain/1", "../../etc/passwd", "os:system", [], {}, [[]], {"": {}}, ["block"] * 5,

@@ -100,10 +100,7 @@ def test_held_out_rituals_replace_the_papers(asked: dict[str, Experiment], noisy
     ],
 )
 def test_an_option_without_effect_is_refused_with_the_reason(
-    asked: dict[str, Experiment],
-    capsys: pytest.CaptureFixture[str],
-    arguments: tuple[str, ...],
-    said: tuple[str, ...],
+    asked: dict[str, Experiment], capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: tuple[str, ...]
 ) -> None:
     assert run(*arguments) == 2
     printed = capsys.readouterr().err

@@ -339,14 +339,7 @@ def test_pruned_terms_are_not_built_on() -> None:
 
 # --- selection by values ---
 
-VALUES = np.array(
-    [
-        [0, 0, 3, 0, 1.0],
-        [1, 0, 2, 0, 2.0],
-        [1, 0, 1, 1, 1.0],
-        [1, 0, 5, 0, 3.0],
-    ]
-)
+VALUES = np.array([[0, 0, 3, 0, 1.0], [1, 0, 2, 0, 2.0], [1, 0, 1, 1, 1.0], [1, 0, 5, 0, 3.0]])
 PATHS = [np.array([0, 1, 2]), np.array([0, 3])]
 
 

@@ -179,12 +179,7 @@ def test_9_pursuit_finds_exactly_these_concepts(order: str) -> None:
 
 @pytest.mark.parametrize(
     ("concept", "share", "tau"),
-    [
-        (A, 1.905, 0.5),
-        ("count(torch@1) = 5", 1.905, 0.5),
-        (E, 1.615, 2 / 3),
-        ("count(bamboo@2) = 1", 1.319, 0.4),
-    ],
+    [(A, 1.905, 0.5), ("count(torch@1) = 5", 1.905, 0.5), (E, 1.615, 2 / 3), ("count(bamboo@2) = 1", 1.319, 0.4)],
 )
 def test_10_single_concepts(concept: str, share: float, tau: float) -> None:
     trial = fitted("free", (concept,))

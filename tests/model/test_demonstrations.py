@@ -59,10 +59,7 @@ def test_the_document_says_no_more_than_needed() -> None:
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
-        (
-            [Step([1, "torch", 9])],
-            r"step 1: \[1,\"torch\",9\] is not legal; legal: .*\(48 in all\); state: stage 1",
-        ),
+        ([Step([1, "torch", 9])], r"step 1: \[1,\"torch\",9\] is not legal; legal: .*\(48 in all\); state: stage 1"),
         ([Step([1, "torch", 5]), Step([1, "clay", 1])], r"step 2: .*not legal; legal: \[2,\"torch\",0\]"),
         ([Step([1, "torch", 5.0])], r"step 1: \[1,\"torch\",5\.0\] is not legal"),
         ([Step([True, "torch", 5])], r"step 1: \[true"),

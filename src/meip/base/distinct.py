@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats, Ints
 from meip.base.kernels import kernel
 
 __all__ = ["distinct_plans", "distinct_rows"]
 
-Ints = NDArray[np.int64]
 
-
-def distinct_rows(table: NDArray[np.float64]) -> tuple[Ints, Ints]:
+def distinct_rows(table: Floats) -> tuple[Ints, Ints]:
     """A code for each row [S], equal for equal rows, in order of first appearance; and the first row of each code."""
     bits = np.ascontiguousarray(table + 0.0).view(np.uint64).reshape(len(table), -1)  # + 0.0: -0 and 0 are equal
     code = np.empty(len(table), np.int64)
@@ -24,8 +22,8 @@ def distinct_rows(table: NDArray[np.float64]) -> tuple[Ints, Ints]:
 
 
 def distinct_plans(
-    plans: Ints, lengths: Ints, log_weight: NDArray[np.float64], groups: Ints, code: Ints
-) -> tuple[Ints, NDArray[np.float64], Ints]:
+    plans: Ints, lengths: Ints, log_weight: Floats, groups: Ints, code: Ints
+) -> tuple[Ints, Floats, Ints]:
     """Merge the plans of each group whose states have equal codes.
 
     Returns a representative plan for each that is left, its log weight (the log of the sum), and where groups begin.

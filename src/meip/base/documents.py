@@ -13,38 +13,28 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from meip.base import files
 from meip.base.errors import DocumentError, MeipError, did_you_mean
 from meip.base.files import load_json, plain, read_text, write_text
 
 __all__ = [
-    "append_line",
-    "canonical",
-    "class_of",
-    "content_hash",
-    "document",
-    "dump",
-    "json_schema",
-    "kind_of",
-    "kinds",
-    "parse",
-    "read",
-    "read_json",
-    "read_lines",
-    "schema",
-    "to_json",
-    "validate",
-    "write",
-    "write_text",
-]
+    "Strict", "append_line", "canonical", "class_of", "content_hash", "document", "dump", "json_schema", "kind_of",
+    "kinds", "parse", "read", "read_json", "read_lines", "schema", "to_json", "validate", "write", "write_text",
+]  # fmt: skip
 
 T = TypeVar("T")
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _KINDS: dict[str, tuple[int, type[Any]]] = {}
 _KIND_OF: dict[type[Any], str] = {}
+
+
+class Strict:
+    """Base of dataclasses that are read from files: unknown fields are refused."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
 
 def document(kind: str, version: int = 1) -> Callable[[type[T]], type[T]]:

@@ -22,18 +22,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 __all__ = [
-    "BudgetError",
-    "ConceptError",
-    "DemonstrationError",
-    "DocumentError",
-    "DomainError",
-    "LearningError",
-    "MeipError",
-    "NotFittedError",
-    "WorkerError",
-    "WorldError",
-    "did_you_mean",
-]
+    "BudgetError", "ConceptError", "DemonstrationError", "DocumentError", "DomainError", "LearningError",
+    "MeipError", "NotFittedError", "WorkerError", "WorldError", "did_you_mean",
+]  # fmt: skip
 
 
 class MeipError(ValueError):

@@ -11,25 +11,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meip.base.documents import document
+from meip.base.documents import Strict, document
 from meip.base.errors import LearningError
 
 __all__ = [
-    "Progress",
-    "Results",
-    "Row",
-    "bootstrap",
-    "mean_row",
-    "no_progress",
-    "share_row",
-    "versions",
-    "wilson",
-]
+    "Progress", "Results", "Row", "bootstrap", "mean_row", "no_progress", "share_row", "versions", "wilson",
+]  # fmt: skip
 
 Cell = str | int | float | bool | None
 Row = dict[str, Any]
@@ -51,10 +43,8 @@ def versions(more: Iterable[str] = ()) -> dict[str, str]:
 
 @document("results")
 @dataclass(frozen=True)
-class Results:
+class Results(Strict):
     """What a command measured. A row has at least a metric and its value, the rest are conditions."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     command: str
     rows: tuple[dict[str, Cell], ...]

@@ -13,8 +13,8 @@ from itertools import pairwise
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats, Ints
 from meip.base.errors import BudgetError, LearningError
 from meip.baselines.maxent_irl import MaxEntIRL, PlanPool
 from meip.baselines.tabular import Policy, Statistic, TabularWorld
@@ -33,7 +33,6 @@ from meip.utility.terms import UtilityTerm, features
 
 __all__ = ["CloneAgent", "GoalAgent", "MaxEntAgent", "RandomAgent", "goal_ranking"]
 
-Floats = NDArray[np.float64]
 LISTED = 200_000  # states of a world that MaxEnt-IRL solves exactly
 POOL = 100_000  # plans of a world that stand for all, where demonstrated actions are not among those that it lists
 
@@ -154,7 +153,7 @@ class GoalAgent:
 def goal_ranking() -> ScoreRanking:
     """Minus the number of facts that the goal asks for and that do not hold, in domains with goal copies."""
 
-    def score(graph: StateGraph, states: NDArray[np.int64]) -> Floats:
+    def score(graph: StateGraph, states: Ints) -> Floats:
         pairs = [(f.name, f.goal_of) for f in graph.domain.fluents if f.goal_of is not None]
         if not pairs:
             raise LearningError(f"domain {graph.domain.name!r} has no goal copies of its predicates to count")

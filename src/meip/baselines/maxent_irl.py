@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from meip.base.arrays import Floats, Ints
 from meip.base.errors import LearningError, NotFittedError, did_you_mean
 from meip.baselines.tabular import (
     Choice,
@@ -39,8 +40,6 @@ from meip.baselines.tabular import (
 
 __all__ = ["MaxEntIRL", "PlanPool", "TabularWorld"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Plans = Sequence[Sequence[int]]
 
 

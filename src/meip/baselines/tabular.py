@@ -13,16 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from meip.base.arrays import Floats, Ints
 from meip.base.errors import LearningError
 from meip.base.kernels import kernel
 from meip.model.graph import GraphArrays, StateGraph
 
 __all__ = ["Choice", "Policy", "Statistic", "TabularWorld", "plan_probability", "plan_statistics", "solve", "visits"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Choice = Literal["soft", "greedy"]
 Statistic = Literal["visits", "final"]
 

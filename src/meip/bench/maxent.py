@@ -15,8 +15,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.baselines.maxent_irl import MaxEntIRL
 from meip.baselines.tabular import TabularWorld, solve, visits
 from meip.bench._compare import compare
@@ -24,7 +24,6 @@ from meip.model.graph import GraphArrays
 
 __all__ = ["dense_visits", "grid", "run"]
 
-Floats = NDArray[np.float64]
 DenseVisits = Callable[[Floats, Floats, Floats, int], Floats]
 
 SIZE, HORIZON, SLIP, FEATURES = 30, 60, 0.1, 10

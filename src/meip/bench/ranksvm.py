@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.bench._compare import compare
 from meip.learning.pairs import RankedPairs, demonstration_pairs
 from meip.learning.ranking_svm import Loss, fit_ranking, ranking_objective
 
 __all__ = ["fit_many", "peak_memory", "random_plans", "run"]
 
-Floats = NDArray[np.float64]
 
 MILLION = ((100, 142), (10, 448), (1000, 46))  # plans x states: each has 1.0e6 pairs; the first is the one with targets
 HUNDRED_MILLION = (100, 1415)

@@ -17,18 +17,7 @@ from typing import Any
 import typer
 
 from meip.base.errors import MeipError
-from meip.cli import (  # noqa: F401  (importing a module adds its commands)
-    bench,
-    check,
-    concepts,
-    demo,
-    evaluate,
-    explain,
-    learn,
-    plan,
-    reproduce,
-    show,
-)
+from meip.cli import bench, check, concepts, demo, evaluate, explain, learn, plan, reproduce, show  # noqa: F401  (importing a module adds its commands)
 from meip.cli.app import app
 from meip.model.problems import load_object, registered
 

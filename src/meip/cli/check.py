@@ -19,8 +19,7 @@ __all__ = ["Finding", "check", "inspect_file", "schema"]
 def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Documents, demonstrations, problems, worlds.")],
     world: Annotated[
-        str | None,
-        typer.Option("--world", metavar="MODULE:FACTORY", help="Your own world, for files recorded in it."),
+        str | None, typer.Option("--world", metavar="MODULE:FACTORY", help="Your own world, for files recorded in it.")
     ] = None,
     domain: DomainOption = None,
     as_json: JsonOption = False,

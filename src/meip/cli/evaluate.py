@@ -27,8 +27,7 @@ def evaluate(
     iterations: Annotated[int | None, typer.Option(min=1, help="Of each search, as in meip plan.")] = None,
     seconds: Annotated[float | None, typer.Option("--time", min=0.0, help="Time limit of each search.")] = None,
     against: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help=f"Also evaluate a baseline: {', '.join(BASELINES)}; see --demos."),
+        str | None, typer.Option(metavar="NAME", help=f"Also evaluate a baseline: {', '.join(BASELINES)}; see --demos.")
     ] = None,
     demos: Annotated[
         list[str] | None, typer.Option("--demos", metavar="FILE", help="Demonstrations for the baseline to learn from.")

@@ -54,12 +54,10 @@ def learn(
         int | None, typer.Option(min=1, help="Members; their agreement is shown as confidence. Default: by objective.")
     ] = None,
     relative: Annotated[
-        bool,
-        typer.Option("--relative/--no-relative", help="history: also concepts relative to their initial value."),
+        bool, typer.Option("--relative/--no-relative", help="history: also concepts relative to their initial value.")
     ] = True,
     branches: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="Compare with N plans that leave each demonstration half-way, too."),
+        int, typer.Option(min=0, metavar="N", help="Compare with N plans that leave each demonstration half-way, too.")
     ] = 0,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes for the members of a committee; -1: one per core.")] = 1,
     backend: Annotated[str, typer.Option(help="Where they run: loky (this machine), ray, dask.")] = "loky",

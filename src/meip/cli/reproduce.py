@@ -57,8 +57,7 @@ def reproduce(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and problems, for a first look.")] = False,
     held_out: Annotated[
-        int | None,
-        typer.Option("--held-out", metavar="N", min=1, help="structural-change: N random rituals instead."),
+        int | None, typer.Option("--held-out", metavar="N", min=1, help="structural-change: N random rituals instead.")
     ] = None,
     noisy: Annotated[bool, typer.Option("--noisy", help="Held-out rituals: one wrong demonstration of six.")] = False,
     seed: Annotated[int, typer.Option(help="Start of all random numbers.")] = 0,

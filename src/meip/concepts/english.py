@@ -222,9 +222,4 @@ class _Reader:
 _OPPOSITE = {"all": "no", "no": "all", "not all": "some"}
 """How many are in p, given how many are in not p."""
 
-_EVERY = {
-    "all": ("every", "every"),
-    "some": ("some", "some"),
-    "no": ("no", "any"),
-    "not all": ("not every", "every"),
-}
+_EVERY = {"all": ("every", "every"), "some": ("some", "some"), "no": ("no", "any"), "not all": ("not every", "every")}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
+from meip.base.documents import Strict
 from meip.base.errors import ConceptError
 from meip.concepts.language import Aggregator, Quantifier
 
@@ -12,10 +12,8 @@ __all__ = ["Grammar"]
 
 
 @dataclass(frozen=True)
-class Grammar:
+class Grammar(Strict):
     """The rules of the grammar that a `ConceptBank` applies, and where it stops."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     quantifiers: tuple[Quantifier, ...] = ("all", "some", "count")
     aggregators: tuple[Aggregator, ...] = ("max", "min", "mean")

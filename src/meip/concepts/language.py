@@ -24,30 +24,10 @@ from meip.base.errors import ConceptError
 from meip.concepts.operations import KEYWORDS, Operation, is_bare_name, operations
 
 __all__ = [
-    "MAX_DEPTH",
-    "Aggregated",
-    "Aggregator",
-    "Agreement",
-    "Closure",
-    "Composite",
-    "Composition",
-    "Concept",
-    "Conjunction",
-    "Constant",
-    "Negation",
-    "Node",
-    "Permutation",
-    "Primitive",
-    "Quantified",
-    "Quantifier",
-    "Restriction",
-    "Term",
-    "atoms",
-    "constants",
-    "exactly",
-    "quote",
-    "walk",
-]
+    "MAX_DEPTH", "Aggregated", "Aggregator", "Agreement", "Closure", "Composite", "Composition", "Concept",
+    "Conjunction", "Constant", "Negation", "Node", "Permutation", "Primitive", "Quantified", "Quantifier",
+    "Restriction", "Term", "atoms", "constants", "exactly", "quote", "walk",
+]  # fmt: skip
 
 Quantifier = Literal["all", "some", "count"]
 Aggregator = Literal["max", "min", "mean"]

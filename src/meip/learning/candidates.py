@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept, Quantified
 from meip.learning.learner import Study
@@ -14,7 +14,6 @@ from meip.learning.selection import deduplicate, exactly_seen, relevant as chang
 
 __all__ = ["SAME_TAU", "Bundle", "Candidates", "is_order", "unless"]
 
-Floats = NDArray[np.float64]
 Bundle = tuple[Concept, ...]
 SAME_TAU = 1e-9
 
@@ -110,7 +109,7 @@ class Candidates:
             first.append(np.where(along.any(axis=0), along.argmax(axis=0), np.inf))
         return np.array(first, dtype=np.float64)
 
-    def before(self, booleans: Sequence[Concept]) -> NDArray[np.bool_]:
+    def before(self, booleans: Sequence[Concept]) -> Bools:
         """[a, b]: a becomes true strictly before b in all demonstrations that show b (up to the tolerance)."""
         first = self.first_true(booleans)  # [D, K]
         a, b = first[:, :, None], first[:, None, :]

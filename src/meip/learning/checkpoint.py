@@ -6,20 +6,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
 
 from meip.base import documents
-from meip.base.documents import document
+from meip.base.documents import Strict, document
 from meip.base.errors import DocumentError, LearningError
 
 __all__ = ["Checkpoint", "CheckpointDocument", "Decision"]
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Strict):
     """One thing the pursuit considered, and what became of it."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     step: int
     stage: str
@@ -34,10 +31,8 @@ class Decision:
 
 @document("checkpoint")
 @dataclass(frozen=True)
-class CheckpointDocument:
+class CheckpointDocument(Strict):
     """What one member of a run has decided so far."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     run: str
     """Hash of the demonstrations and options: only the same run may go on from here."""

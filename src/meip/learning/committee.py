@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats
 from meip.base.errors import LearningError
 from meip.base.parallel import Backend, parallel_map
 from meip.concepts.bank import ConceptBank
@@ -38,15 +38,9 @@ from meip.utility.ordering import kendall_tau
 from meip.utility.terms import KNOTS, Utility, UtilityTerm, features, with_weights
 
 __all__ = [
-    "Candidates",
-    "Committee",
-    "CommitteeOptions",
-    "Keeper",
-    "learn_committee",
-    "relative",
-]
+    "Candidates", "Committee", "CommitteeOptions", "Keeper", "learn_committee", "relative",
+]  # fmt: skip
 
-Floats = NDArray[np.float64]
 Progress = Callable[[dict[str, Any]], None]
 ROUGH = 1e-2  # slope left over when candidates are compared
 
@@ -155,7 +149,7 @@ class Candidates:
 
     @classmethod
     def _fitted(
-        cls, study: Study, concepts: Sequence[Concept], values: Floats, missing: NDArray[np.bool_], listed: int
+        cls, study: Study, concepts: Sequence[Concept], values: Floats, missing: Bools, listed: int
     ) -> Candidates:
         terms = [study.term(c, values[:, k], missing[:, k]) for k, c in enumerate(concepts)]
         parts = [features([term], values[:, [k]], missing[:, [k]]) for k, term in enumerate(terms)]

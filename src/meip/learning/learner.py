@@ -11,8 +11,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import LearningError, did_you_mean
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept
@@ -34,7 +34,6 @@ Objective = Literal["likelihood", "svm", "svm-literal"]
 OBJECTIVES = ("likelihood", "svm", "svm-literal")
 GENERATED = 50  # plans drawn from the current model per round of the Ranking SVM
 SVM_MARGIN = 1.0
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class Study:
             self._objective = Likelihood(self.training, self.pools or None, self.options.likelihood)
         return self._objective
 
-    def term(self, concept: Concept, values: Floats, missing: NDArray[np.bool_]) -> UtilityTerm:
+    def term(self, concept: Concept, values: Floats, missing: Bools) -> UtilityTerm:
         """A concept with its knots placed on the values that were seen."""
         sort = kind(concept, self.training.domain)
         return UtilityTerm(concept, sort, place_knots(values, sort, self.options.knots, missing))
@@ -178,7 +177,7 @@ class Study:
         likelihood, _ = self.objective.evaluate(matrix, found.w)  # comparable between rounds, unlike the SVM's own
         return Fit(found.w, likelihood, (), found.converged, found.iterations)
 
-    def _as_rows(self, graph: int, plans: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _as_rows(self, graph: int, plans: Sequence[tuple[int, ...]]) -> tuple[Ints, Ints]:
         states = np.full((len(plans), max((len(p) for p in plans), default=1)), -1, np.int64)
         for row, plan in zip(states, plans, strict=True):
             row[: len(plan)] = plan

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats, Ints
 from meip.base.distinct import distinct_plans, distinct_rows
 from meip.base.kernels import kernel
 from meip.learning.shown import Case, Shown, ShownPlans
@@ -29,8 +29,6 @@ from meip.search.pool import Pool
 
 __all__ = ["Fit", "Likelihood", "LikelihoodOptions"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 PLAN, STEP = 0, 1
 MOST_ITERATIONS = 1000
 SAFE_SPREAD = 150.0  # beyond this spread of g, exp(2 g) is not used for tanh

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
+from meip.base.documents import Strict
 from meip.base.errors import LearningError, did_you_mean
 from meip.base.parallel import Backend
 from meip.concepts.grammar import Grammar
@@ -57,10 +58,8 @@ RENAMED = {"regime": "objective", "likelihood": "objective"}
 
 
 @dataclass(frozen=True)
-class LearnOptions:
+class LearnOptions(Strict):
     """Everything that decides what is learned; what was used is kept in the task by name."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     objective: Objective = "auto"
     """What is maximised. plans: the likelihood of whole plans (Eq. 10); choices: of single steps among their

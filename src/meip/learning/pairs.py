@@ -10,25 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from meip.base.arrays import Floats, Ints
 from meip.base.errors import LearningError
 from meip.base.kernels import kernel
 
 __all__ = [
-    "RankedPairs",
-    "active_partners",
-    "active_sums",
-    "combination",
-    "combine",
-    "demonstration_pairs",
-    "first_deviation_pairs",
-    "gram",
-    "literal_pairs",
-]
+    "RankedPairs", "active_partners", "active_sums", "combination", "combine", "demonstration_pairs",
+    "first_deviation_pairs", "gram", "literal_pairs",
+]  # fmt: skip
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BLOCK = 8  # states that are compared pair by pair before merging starts
 DEMONSTRATION_WEIGHT = 100.0
@@ -90,10 +82,7 @@ def first_deviation_pairs(
 
 
 def literal_pairs(
-    demonstrations: ArrayLike,
-    demonstration_lengths: ArrayLike,
-    generated: ArrayLike,
-    generated_lengths: ArrayLike,
+    demonstrations: ArrayLike, demonstration_lengths: ArrayLike, generated: ArrayLike, generated_lengths: ArrayLike
 ) -> RankedPairs:
     """The labels as the paper prints them: demonstrations in order, all pairs of generated plans in reverse.
 

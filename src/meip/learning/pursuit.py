@@ -11,8 +11,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.base.errors import LearningError, did_you_mean
 from meip.concepts.bank import ConceptBank
 from meip.concepts.check import slot
@@ -37,7 +37,6 @@ ORDERS = ("closure", "greedy", "none")
 DEFAULT_LEVEL = 3
 FIRST = ("trial", "level 1")
 Key = tuple[float, float]
-Floats = NDArray[np.float64]
 LEAST_GAIN = 1e-6
 
 

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from meip.base.arrays import Floats
 from meip.base.errors import LearningError
 from meip.learning.pairs import (
     RankedPairs,
@@ -33,17 +34,10 @@ from meip.learning.pairs import (
 )
 
 __all__ = [
-    "RankedPairs",
-    "RankingFit",
-    "combine",
-    "demonstration_pairs",
-    "first_deviation_pairs",
-    "fit_ranking",
-    "literal_pairs",
-    "ranking_objective",
-]
+    "RankedPairs", "RankingFit", "combine", "demonstration_pairs", "first_deviation_pairs", "fit_ranking",
+    "literal_pairs", "ranking_objective",
+]  # fmt: skip
 
-Floats = NDArray[np.float64]
 Loss = Literal["squared_hinge", "hinge"]
 
 SMALLEST_DELTA = 1e-7

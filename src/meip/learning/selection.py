@@ -10,18 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints
 from meip.concepts.language import Composite, Concept, constants, exactly
 from meip.concepts.operations import TIE
 
 __all__ = ["Distinct", "deduplicate", "exactly_seen", "relevant"]
 
-Values = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
-
-def _changes(values: Values, missing: Mask | None, path: NDArray[np.int64]) -> tuple[Values, Mask]:
+def _changes(values: Floats, missing: Bools | None, path: Ints) -> tuple[Floats, Bools]:
     """Differences along a demonstration, and where a value appears or goes missing."""
     along = values[path]
     if missing is None:
@@ -33,7 +30,7 @@ def _changes(values: Values, missing: Mask | None, path: NDArray[np.int64]) -> t
     return steps, gaps[1:] != gaps[:-1]
 
 
-def relevant(values: Values, demonstrations: Sequence[NDArray[np.int64]], missing: Mask | None = None) -> Mask:
+def relevant(values: Floats, demonstrations: Sequence[Ints], missing: Bools | None = None) -> Bools:
     """Which concepts [C] change within some demonstration. A demonstration lists rows of values [S, C], in order.
 
     A concept that is constant within every demonstration cannot rank their states, whatever its weight.
@@ -55,7 +52,7 @@ class Distinct:
     """For each kept concept, the positions of those with the same column."""
 
 
-def deduplicate(concepts: Sequence[Concept], values: Values, missing: Mask | None = None) -> Distinct:
+def deduplicate(concepts: Sequence[Concept], values: Floats, missing: Bools | None = None) -> Distinct:
     """One concept for each different column of values [S, C] (missing included): the least complex, then the one with
     the fewest constants, then the first by its text."""
     table = np.where(missing, np.nan, values) if missing is not None else values
@@ -76,7 +73,7 @@ def _simplicity(concept: Concept) -> tuple[int, int, str]:
     return concept.complexity, len(constants(concept)), str(concept)
 
 
-def exactly_seen(concept: Concept, values: Values) -> tuple[Composite, ...]:
+def exactly_seen(concept: Concept, values: Floats) -> tuple[Composite, ...]:
     """The concepts ``concept = k`` for each whole number k among these values, usually those in demonstrations."""
     seen = np.unique(values[np.isfinite(values)])
     return tuple(exactly(concept, int(k)) for k in seen if k >= 0 and float(k).is_integer())

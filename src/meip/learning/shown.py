@@ -67,11 +67,7 @@ class ShownPlans:
     """Episodes grouped into graphs and cases."""
 
     def __init__(
-        self,
-        episodes: Sequence[Episode] | Replayed,
-        *,
-        chance_failures: ChanceFailures = "non-modal",
-        seed: int = 0,
+        self, episodes: Sequence[Episode] | Replayed, *, chance_failures: ChanceFailures = "non-modal", seed: int = 0
     ) -> None:
         given = episodes if isinstance(episodes, Replayed) else replay_all(episodes)
         self.replayed = given

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import LearningError
 from meip.model.demonstrations import Episode, Plan, follow
 from meip.model.domain import Domain
@@ -22,9 +22,6 @@ from meip.model.world import Action, Open, offers
 
 __all__ = ["Alternative", "Choices", "Replayed", "Walk", "alternatives", "choices", "replay_all"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 SEEDS = 7919  # between the worlds of one seed and those of the next
 
 

@@ -9,29 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from meip.base import documents
-from meip.base.documents import document
+from meip.base.documents import Strict, document
 from meip.base.errors import DemonstrationError, DocumentError, MeipError
 from meip.model.graph import StateGraph
 from meip.model.problems import FORMAT, file_world, load_problem, problem_document, registered
 from meip.model.world import Action, State, encode
 
 __all__ = [
-    "Demonstration",
-    "Episode",
-    "Plan",
-    "Step",
-    "append_demonstration",
-    "follow",
-    "read_demonstrations",
-    "read_episodes",
-    "record",
-    "replay",
-]
+    "Demonstration", "Episode", "Plan", "Step", "append_demonstration", "follow", "read_demonstrations",
+    "read_episodes", "record", "replay",
+]  # fmt: skip
 
 T = TypeVar("T")
 SHOWN = 8  # legal actions listed in an error
@@ -39,10 +31,8 @@ OMIT = {"omit_default": True}
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Strict):
     """One action, as `encode` writes it, and the index of its outcome where chance had a say."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     action: Any
     outcome: int | None = field(default=None, metadata=OMIT)
@@ -56,10 +46,8 @@ class Step:
 
 @document("demonstration")
 @dataclass(frozen=True)
-class Demonstration:
+class Demonstration(Strict):
     """A problem, and what somebody did in it."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     problem: dict[str, Any]
     """The problem document of the world it was shown in."""

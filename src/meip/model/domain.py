@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.base.documents import document
+from meip.base.documents import Strict, document
 from meip.base.errors import DomainError, did_you_mean
 
 __all__ = ["Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate", "stack_facts"]
@@ -24,10 +24,8 @@ GOAL_SUFFIX = "_goal"
 
 
 @dataclass(frozen=True)
-class EntityClass:
+class EntityClass(Strict):
     """A class of entities with its names in English."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     name: str
     plural: str = ""
@@ -41,10 +39,8 @@ class EntityClass:
 
 
 @dataclass(frozen=True)
-class Fluent:
+class Fluent(Strict):
     """A typed predicate or real-valued function. Use `predicate` and `function` to make one."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     name: str
     classes: tuple[str, ...] = ()
@@ -82,10 +78,8 @@ def function(name: str, *classes: str, static: bool = False, phrase: str = "") -
 
 @document("domain")
 @dataclass(frozen=True)
-class Domain:
+class Domain(Strict):
     """A name, the classes of entities, and the fluents over them."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     name: str
     classes: tuple[EntityClass, ...] = ()

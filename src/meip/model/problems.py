@@ -33,19 +33,9 @@ from meip.base.errors import DocumentError, MeipError, WorldError, did_you_mean
 from meip.model.world import Files, World, offers
 
 __all__ = [
-    "FORMAT",
-    "build_world",
-    "checked_world",
-    "file_world",
-    "import_documents",
-    "load_object",
-    "load_problem",
-    "problem_document",
-    "problem_key",
-    "problem_schema",
-    "registered",
-    "resolve_world",
-]
+    "FORMAT", "build_world", "checked_world", "file_world", "import_documents", "load_object", "load_problem",
+    "problem_document", "problem_key", "problem_schema", "registered", "resolve_world",
+]  # fmt: skip
 
 FORMAT = "meip.problem/1"
 REQUIRED = ("domain", "horizon", "initial", "actions", "outcomes", "facts")

@@ -40,34 +40,10 @@ if TYPE_CHECKING:
     from meip.model.graph import StateGraph
 
 __all__ = [
-    "HOOKS",
-    "Action",
-    "Batches",
-    "Decodes",
-    "Describes",
-    "Draws",
-    "Fast",
-    "Files",
-    "GoesOn",
-    "HasGoal",
-    "Joins",
-    "Lazy",
-    "Open",
-    "Paints",
-    "Picture",
-    "Rename",
-    "State",
-    "StaticFacts",
-    "World",
-    "describe",
-    "encode",
-    "half_offered",
-    "offers",
-    "paint",
-    "pictures",
-    "plan_text",
-    "with_proposal",
-]
+    "HOOKS", "Action", "Batches", "Decodes", "Describes", "Draws", "Fast", "Files", "GoesOn", "HasGoal", "Joins",
+    "Lazy", "Open", "Paints", "Picture", "Rename", "State", "StaticFacts", "World", "describe", "encode",
+    "half_offered", "offers", "paint", "pictures", "plan_text", "with_proposal",
+]  # fmt: skip
 
 State: TypeAlias = Any  # hashable
 Action: TypeAlias = Any  # hashable

@@ -16,15 +16,9 @@ from meip.tasks.explain import Explanation, Reading, layers, reduced
 from meip.tasks.task import Precedence, TaskPlan
 
 __all__ = [
-    "action_text",
-    "explanation_text",
-    "heading",
-    "order_text",
-    "plan_text",
-    "samples_text",
-    "why_text",
+    "action_text", "explanation_text", "heading", "order_text", "plan_text", "samples_text", "why_text",
     "wishes_text",
-]
+]  # fmt: skip
 
 BAR = 10
 MOST_WISHES = 10

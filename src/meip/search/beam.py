@@ -13,16 +13,14 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.model.graph import StateGraph
 from meip.search import tree_kernels as kernels
 from meip.search.query import Clock, Found, Query, pair_sums
 from meip.utility.ranking import Ranking
 
 __all__ = ["History", "Move", "by_steps", "by_tau", "likeliest", "search", "step_log_likelihood"]
-
-Floats = NDArray[np.float64]
 
 
 class History(NamedTuple):

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from itertools import repeat
 
 import numpy as np
-from numpy.typing import NDArray
 
 from meip.model.graph import StateGraph
 from meip.search import greedy
@@ -19,7 +18,6 @@ from meip.utility.ranking import Ranking
 
 __all__ = ["best_first", "search"]
 
-Floats = NDArray[np.float64]
 TIES = 2  # successors of one state with equal utility that are kept; more only widen plateaus
 TIE = 1e-9
 EXPANDED = 1.0  # how fast values that were expanded lose

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats, Ints, Words
 from meip.base.errors import BudgetError
 from meip.base.kernels import kernel, uniform
 from meip.model.graph import StateGraph
@@ -18,8 +18,6 @@ from meip.utility.ranking import Ranking
 
 __all__ = ["search"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 BATCH = 200_000  # steps of the kernel between two looks at the clock
 DEPTH, LEAVES, DONE = range(3)
 
@@ -44,7 +42,7 @@ class _Stack(NamedTuple):
     tail_length: Ints  # [H + 1]
     values: Floats  # [A] of each first action
     counts: Ints  # [3] depth, plans looked at, done
-    random: NDArray[np.uint64]  # [1]
+    random: Words  # [1]
 
 
 def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query) -> Found:

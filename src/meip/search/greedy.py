@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.model.graph import StateGraph
 from meip.search import tree_kernels as kernels
 from meip.search.query import Clock, Found, Query
@@ -20,7 +20,6 @@ from meip.utility.ranking import Ranking
 
 __all__ = ["EXPANSIONS", "PlateauPenalty", "by_falling", "extend_by_tau", "search", "without_loops"]
 
-Floats = NDArray[np.float64]
 EXPANSIONS = 2000  # where there is a goal to look for and nothing else is said
 RATE = 0.07
 ROUND = 9  # digits to which equal values are equal

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.base.errors import BudgetError
 from meip.model.graph import StateGraph
 from meip.search.plans import PlanSet, concatenate, enumerate_plans, history_count, roll_out, sample_model
@@ -20,8 +20,6 @@ from meip.utility.ordering import batch_relaxed
 from meip.utility.ranking import Ranking
 
 __all__ = ["Pool", "PoolOptions", "effective_sample_size", "relaxed_log_odds"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

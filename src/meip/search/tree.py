@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.model.graph import StateGraph
 from meip.search import tree_kernels as kernels
 from meip.search.greedy import extend_by_tau
@@ -16,7 +16,6 @@ from meip.utility.ranking import Ranking
 
 __all__ = ["SIMULATIONS", "certain", "search"]
 
-Floats = NDArray[np.float64]
 SIMULATIONS = 3000
 LARGEST_START = 1 << 14  # nodes that a tree has room for before it grows
 BATCH = 64  # simulations between two looks at the clock

@@ -18,20 +18,9 @@ from numpy.typing import NDArray
 from meip.base.kernels import kernel, uniform
 
 __all__ = [
-    "DEFAULT_RULES",
-    "Scaled",
-    "Tree",
-    "generator",
-    "increment",
-    "max_backup",
-    "mean_backup",
-    "new_tree",
-    "random_rollout",
-    "simulate",
-    "uct",
-    "uniform",
-    "worth",
-]
+    "DEFAULT_RULES", "Scaled", "Tree", "generator", "increment", "max_backup", "mean_backup", "new_tree",
+    "random_rollout", "simulate", "uct", "uniform", "worth",
+]  # fmt: skip
 
 DONE, NEED_STATE, FULL = 0, 1, 2
 RATIO, DIRECT, SIGNS = 0, 1, 2  # how the soft sign of a difference is computed, see `_added`

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.base.errors import LearningError, MeipError
 from meip.concepts.check import kind
 from meip.model.demonstrations import Demonstration, Plan, replay
@@ -23,7 +23,6 @@ from meip.utility.ordering import mean_tau
 __all__ = ["act", "check_domain", "document", "plan_task", "score_task", "start_of", "task_query"]
 
 SAME = 1e-9
-Floats = NDArray[np.float64]
 
 
 def plan_task(

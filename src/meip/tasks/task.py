@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from meip.base import documents
-from meip.base.documents import document
+from meip.base.documents import Strict, document
 from meip.base.errors import LearningError, did_you_mean
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept
@@ -40,10 +40,8 @@ SHOWN = 6  # concepts or steps in a short text
 
 
 @dataclass(frozen=True)
-class Provenance:
+class Provenance(Strict):
     """Where a task came from. Nothing here depends on when or on how many cores it was learned."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     meip: str
     """Version that learned it."""
@@ -65,7 +63,7 @@ class Provenance:
 
 
 @dataclass(frozen=True)
-class Precedence:
+class Precedence(Strict):
     """One concept is to come true before another: the utility punishes "then and not first"."""
 
     first: Concept
@@ -79,8 +77,6 @@ class Precedence:
 @dataclass(frozen=True)
 class PlanStep:
     """One action, and the state that it most likely leads to."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     action: Any
     state: str
@@ -96,10 +92,8 @@ class PlanStep:
 
 @document("plan")
 @dataclass(frozen=True)
-class TaskPlan:
+class TaskPlan(Strict):
     """A plan for a task in a world; where chance decides, along its likeliest outcomes."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     start: str
     steps: tuple[PlanStep, ...]
@@ -141,10 +135,8 @@ class TaskPlan:
 
 @document("task")
 @dataclass(frozen=True)
-class Task:
+class Task(Strict):
     """A learned task."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     domain: Domain
     members: tuple[Utility, ...]

@@ -14,24 +14,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from meip.base.arrays import Floats, Ints
 from meip.base.errors import LearningError
 from meip.base.kernels import kernel
 
 __all__ = [
-    "TOLERANCE",
-    "batch_relaxed",
-    "batch_tau",
-    "concordance",
-    "kendall_tau",
-    "mean_tau",
-    "relaxed_tau",
-    "rewards",
-]
+    "TOLERANCE", "batch_relaxed", "batch_tau", "concordance", "kendall_tau", "mean_tau", "relaxed_tau", "rewards",
+]  # fmt: skip
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TOLERANCE = 1e-9
 SORT_FROM = 48  # states from which counting by merge sort is faster than the pair loop

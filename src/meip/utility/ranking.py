@@ -8,8 +8,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import LearningError
 from meip.base.kernels import kernel
 from meip.concepts.language import Concept
@@ -22,8 +23,6 @@ from meip.utility.terms import PLAIN, Utility, UtilityTerm
 
 __all__ = ["Ranking", "ScoreRanking", "UtilityRanking"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 ONE, CODE, CURVE = range(3)  # how a term's basis is read: one weight times the value, a code's own, between two knots
 
 
@@ -129,7 +128,7 @@ class UtilityRanking(Ranking):
             self._compiled = self._programs[domain]
         return self._compiled
 
-    def _utilities(self, values: Floats, missing: NDArray[np.bool_], weights: Floats) -> Floats:
+    def _utilities(self, values: Floats, missing: Bools, weights: Floats) -> Floats:
         found = np.zeros((len(values), weights.shape[1]))
         if np.isnan(values).any() and np.isnan(values[~missing]).any():
             raise LearningError("a concept is NaN in a state where it is not marked as missing")

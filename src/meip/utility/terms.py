@@ -17,31 +17,22 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
-from meip.base.documents import document
+from meip.base.arrays import Bools, Floats
+from meip.base.documents import Strict, document
 from meip.base.errors import LearningError, did_you_mean
 from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
 
 __all__ = [
-    "Edit",
-    "Kind",
-    "Utility",
-    "UtilityTerm",
-    "basis",
-    "curve",
-    "edit",
-    "features",
-    "place_knots",
-    "with_weights",
-]
+    "Edit", "Kind", "Utility", "UtilityTerm", "basis", "curve", "edit", "features", "place_knots", "with_weights",
+]  # fmt: skip
 
-Floats = NDArray[np.float64]
 Kind = Literal["boolean", "count", "real", "table", "linear"]
 PLAIN = ("boolean", "linear")  # kinds with one weight and no knots
 
@@ -64,10 +55,8 @@ KNOTS = 6  # nine over-fit garments of other proportions
 
 
 @dataclass(frozen=True)
-class UtilityTerm:
+class UtilityTerm(Strict):
     """One concept's part of g. Without weights it is a basis still to be fitted (all weights 0)."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     concept: ConceptText = field(metadata={"as_text": True})
     kind: Kind
@@ -99,10 +88,8 @@ class UtilityTerm:
 
 
 @dataclass(frozen=True)
-class Edit:
+class Edit(Strict):
     """A change of weights made by hand, and why."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     concept: str
     before: tuple[float, ...]
@@ -112,10 +99,8 @@ class Edit:
 
 @document("utility")
 @dataclass(frozen=True)
-class Utility:
+class Utility(Strict):
     """g as a sum of terms, one per concept, with the edits made by hand since it was learned."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     terms: tuple[UtilityTerm, ...]
     edits: tuple[Edit, ...] = ()
@@ -146,9 +131,7 @@ class Utility:
         return np.asarray(found @ self.weights, dtype=np.float64)
 
 
-def place_knots(
-    values: ArrayLike, kind: Kind, n: int = KNOTS, missing: NDArray[np.bool_] | None = None
-) -> tuple[float, ...]:
+def place_knots(values: ArrayLike, kind: Kind, n: int = KNOTS, missing: Bools | None = None) -> tuple[float, ...]:
     """Where a concept's curve may bend, from its values in demonstrations (and pools).
 
     Booleans and linear terms need none; tables have one per code; counts one per integer between the extremes while

@@ -68,9 +68,7 @@ class Ritual(World):
         ]
         coins = [predicate(f"omen{k}", phrase=f"omen {k} is seen") for k in range(1, self.distractors + 1)]
         return Domain(
-            "ritual",
-            tuple(EntityClass(kind, PLURALS.get(kind, kind + "s")) for kind in self.types),
-            (*fluents, *coins),
+            "ritual", tuple(EntityClass(kind, PLURALS.get(kind, kind + "s")) for kind in self.types), (*fluents, *coins)
         )
 
     def initial(self) -> Sequence[tuple[float, RitualState]]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import DomainError
 from meip.concepts.language import Aggregated, Term
 from meip.concepts.values.kernels import ALL, STATES, TILE, Bits, pack, run
@@ -21,9 +22,6 @@ from meip.concepts.values.program import Bound, Classes, Input, Program
 from meip.model.domain import Domain, FactBlock
 
 __all__ = ["Batch", "batches", "dense"]
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 def batches(domain: Domain, blocks: Sequence[FactBlock]) -> list[Batch]:
@@ -76,7 +74,7 @@ class Batch:
             self._bound = program, program.bind(self.counts, static)
         return self._bound[1]
 
-    def run(self, program: Program, values: Floats, missing: Mask, prints: Bits) -> Bits:
+    def run(self, program: Program, values: Floats, missing: Bools, prints: Bits) -> Bits:
         """Write the columns [S] of atomic concepts and the fingerprints of terms; returns the arena."""
         bound = self.bind(program)
         tiles = -(-self.states // STATES)
@@ -179,7 +177,7 @@ def _everything(tuples: int) -> Bits:
 
 
 @lru_cache(maxsize=64)
-def _places(shape: tuple[int, ...]) -> NDArray[np.int64]:
+def _places(shape: tuple[int, ...]) -> Ints:
     """The number of each tuple; only to be read."""
     return np.arange(prod(shape)).reshape(shape)
 

@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints
 from meip.concepts.language import Concept
 from meip.concepts.values.denotation import Denotation
 from meip.concepts.values.program import Program
@@ -15,9 +15,6 @@ from meip.model.domain import Domain
 from meip.model.graph import StateGraph
 
 __all__ = ["GraphColumns", "Programs", "values_at"]
-
-Values = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class GraphColumns:
@@ -31,7 +28,7 @@ class GraphColumns:
         self.graph = graph
         self._tracked: list[int] | None = None if everything else []
         self._row = np.zeros(0, np.int64)  # state number -> row; -1: not tracked
-        self._columns: dict[Concept, tuple[Values, Mask]] = {}  # with room to grow
+        self._columns: dict[Concept, tuple[Floats, Bools]] = {}  # with room to grow
         self._known: dict[Concept, int] = {}  # how many rows of a column are filled
         self._denotation_of: tuple[tuple[int, int, bool], Denotation] | None = None  # (first row, last, ..), evaluator
         self._programs = programs or Programs(graph.domain)
@@ -39,7 +36,7 @@ class GraphColumns:
     def __len__(self) -> int:
         return len(self.graph) if self._tracked is None else len(self._tracked)
 
-    def rows(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+    def rows(self, states: Ints) -> Ints:
         """The rows of these states, tracked from now on; -1 (padding) stays -1."""
         if self._tracked is None:
             return states
@@ -51,8 +48,8 @@ class GraphColumns:
         self._tracked += fresh.tolist()
         return np.where(states >= 0, self._row[states], -1)
 
-    def matrix(self, concepts: Sequence[Concept]) -> tuple[Values, Mask]:
-        """Values and missing marks [rows, K]."""
+    def matrix(self, concepts: Sequence[Concept]) -> tuple[Floats, Bools]:
+        """Floats and missing marks [rows, K]."""
         size = len(self)
         stale: dict[int, list[Concept]] = {}  # how far a concept is known -> concepts
         for concept in dict.fromkeys(concepts):
@@ -67,7 +64,7 @@ class GraphColumns:
             values[:, k], missing[:, k] = column[:size], mask[:size]
         return values, missing
 
-    def tail(self, concepts: Sequence[Concept], known: int) -> tuple[Values, Mask]:
+    def tail(self, concepts: Sequence[Concept], known: int) -> tuple[Floats, Bools]:
         """The same for the rows from `known` on, without keeping them."""
         program = self._programs(concepts)
         values, missing = self._denotation(known, program.needs_initial).matrix(program)
@@ -97,7 +94,7 @@ class GraphColumns:
         return self._denotation_of[1]
 
 
-def values_at(graph: StateGraph, program: Program, states: Sequence[int] | NDArray[np.int64]) -> tuple[Values, Mask]:
+def values_at(graph: StateGraph, program: Program, states: Sequence[int] | Ints) -> tuple[Floats, Bools]:
     """The values of a program's concepts in these states of a graph, and what is missing [len(states), K]."""
     if not program.needs_initial:
         return Denotation(graph.domain, graph.facts(states)).matrix(program)

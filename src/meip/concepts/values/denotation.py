@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import ConceptError, DomainError
 from meip.concepts.language import Composite, Concept, Constant, Term
 from meip.concepts.operations import operation
@@ -24,8 +25,6 @@ from meip.model.domain import Domain, FactBlock
 __all__ = ["Column", "Denotation"]
 
 BUDGET = 512 * 2**20
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +32,7 @@ class Column:
     """The value of one concept on each state; 0 where it is missing."""
 
     values: Floats  # [S]
-    missing: Mask | None = None  # [S]; None: nowhere
+    missing: Bools | None = None  # [S]; None: nowhere
 
 
 class Denotation:
@@ -44,12 +43,7 @@ class Denotation:
     """
 
     def __init__(
-        self,
-        domain: Domain,
-        blocks: Sequence[FactBlock],
-        initial: NDArray[np.int64] | None = None,
-        *,
-        budget: int = BUDGET,
+        self, domain: Domain, blocks: Sequence[FactBlock], initial: Ints | None = None, *, budget: int = BUDGET
     ) -> None:
         self.domain = domain
         self.budget = budget
@@ -73,7 +67,7 @@ class Denotation:
         positions = np.sort(np.concatenate([b.states for b in self.blocks]))
         return np.array_equal(positions, np.arange(self.states))
 
-    def _checked(self, initial: NDArray[Any]) -> NDArray[np.int64]:
+    def _checked(self, initial: NDArray[Any]) -> Ints:
         if initial.shape != (self.states,) or initial.dtype.kind not in "iu":
             raise DomainError(
                 f"`initial` must give one position for each of {self.states} states, got {initial.dtype} "
@@ -83,7 +77,7 @@ class Denotation:
             raise DomainError(f"`initial` must hold positions from 0 to {self.states - 1}")
         return initial.astype(np.int64)
 
-    def matrix(self, concepts: Sequence[Concept] | Program) -> tuple[Floats, Mask]:
+    def matrix(self, concepts: Sequence[Concept] | Program) -> tuple[Floats, Bools]:
         """Values [S, K] and what is missing [S, K], one column per concept (each contiguous in memory).
 
         A program made before saves compiling the concepts again.
@@ -123,7 +117,7 @@ class Denotation:
     def _too_large(self, program: Program) -> bool:
         return any(batch.bind(program).nbytes > self.budget for batch in self._batches)
 
-    def _atoms(self, program: Program) -> tuple[Floats, Mask]:
+    def _atoms(self, program: Program) -> tuple[Floats, Bools]:
         """The columns of a program's atomic concepts: values and what is missing, [A, S]."""
         values = np.empty((len(program.rows), self.states))
         missing = np.zeros(values.shape, np.bool_)
@@ -137,7 +131,7 @@ class Denotation:
             values[:, batch.positions], missing[:, batch.positions] = own, mask
         return values, missing
 
-    def _composed(self, program: Program, atoms: Floats, masks: Mask) -> tuple[Floats, Mask]:
+    def _composed(self, program: Program, atoms: Floats, masks: Bools) -> tuple[Floats, Bools]:
         """The columns of all concepts, from those of the atomic ones."""
         known: dict[Concept, Column] = {}
         values = np.empty((len(program.concepts), self.states))

@@ -14,13 +14,13 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints, Words
 from meip.base.kernels import kernel
 
 __all__ = ["ALL", "STATES", "TILE", "Bits", "Code", "Op", "pack", "run"]
 
-Bits = NDArray[np.uint64]
-Code = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Bits = Words
+Code = Ints
 
 TILE = 4
 STATES = 64 * TILE
@@ -174,7 +174,7 @@ def _count(m: Bits, to: int, a: int, b: int, n: int, digits: int) -> None:
 
 
 @kernel
-def _number(m: Bits, a: int, w: int, digits: int, out: NDArray[np.int64]) -> None:
+def _number(m: Bits, a: int, w: int, digits: int, out: Ints) -> None:
     """The numbers of 64 states from their binary digits."""
     for s in range(64):
         out[s] = 0
@@ -239,7 +239,7 @@ def _numbers(m: Bits, a: int, digits: int, first: int, out: Floats, eighths: Bit
 
 
 @kernel
-def _shares(m: Bits, a: int, b: int, digits: int, first: int, out: Floats, missing: NDArray[np.bool_]) -> None:
+def _shares(m: Bits, a: int, b: int, digits: int, first: int, out: Floats, missing: Bools) -> None:
     hits, total = np.empty(64, np.int64), np.empty(64, np.int64)
     for w in range(TILE):
         _number(m, a, w, digits, hits)
@@ -282,9 +282,7 @@ def _term(m: Bits, one: Code, pool: Code) -> None:
 
 
 @kernel
-def _column(
-    m: Bits, one: Code, first: int, reals: Floats, values: Floats, missing: NDArray[np.bool_], eighths: Bits
-) -> None:
+def _column(m: Bits, one: Code, first: int, reals: Floats, values: Floats, missing: Bools, eighths: Bits) -> None:
     """One instruction that writes a column of results for the states from `first` on."""
     op, a, b, x = one[0], one[2], one[3], one[5]
     out, none = values[one[8]], missing[one[8]]
@@ -333,7 +331,7 @@ def run(
     m: Bits,
     functions: Floats,
     values: Floats,
-    missing: NDArray[np.bool_],
+    missing: Bools,
     prints: Bits,
     states: int,
 ) -> None:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.base.errors import LearningError
 from meip.concepts.bank import ConceptBank, LevelInfo
 from meip.concepts.check import kind
@@ -34,7 +34,6 @@ from meip.model.domain import Domain
 
 __all__ = ["Candidates", "find_candidates", "given_candidates", "price"]
 
-Floats = NDArray[np.float64]
 AGREEMENT = 1.1  # what is taken off for each
 STEEP = 1.5  # a concept twice as long has to be worth more than twice as much
 TWINS = 8  # indistinguishable terms that are remembered for each

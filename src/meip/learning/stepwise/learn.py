@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.base.errors import LearningError
 from meip.concepts.check import kind
 from meip.concepts.grammar import Grammar
@@ -33,7 +33,6 @@ from meip.utility.terms import Utility, UtilityTerm
 
 __all__ = ["Progress", "Stage", "StepwiseOptions", "StepwiseResult", "Trial", "learn_stepwise", "stepwise"]
 
-Floats = NDArray[np.float64]
 Progress = Callable[[dict[str, Any]], None]
 
 

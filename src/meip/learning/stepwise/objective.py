@@ -17,16 +17,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints
 from meip.base.distinct import distinct_rows
 from meip.base.kernels import kernel
 from meip.learning.stepwise.steps import Demonstrated
 
 __all__ = ["Problem", "build_problem", "fit", "log_likelihood"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 TOLERANCE = 1e-6
 ENTER = 10  # concepts that become active in one round
 ROUNDS = 40
@@ -39,7 +37,7 @@ class Problem:
 
     rises: Floats  # [K, N] how much each alternative adds to each concept
     first: Ints  # [G + 1] where each step's alternatives begin
-    right: NDArray[np.bool_]  # [N]
+    right: Bools  # [N]
     states: Floats  # [K, H] the concepts in the demonstrated states
     later: Ints  # [P] pairs of them
     earlier: Ints  # [P]

@@ -11,7 +11,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from meip.base.errors import LearningError
 from meip.concepts.values.denotation import Denotation
@@ -24,8 +23,6 @@ from meip.model.graph import StateGraph
 
 __all__ = ["Choice", "Demonstrated", "Steps"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 ALTERNATIVES = 4000  # in all; long demonstrations in large worlds are thinned out to this
 REACH = 40  # how far ahead an action is looked for that could have come first
 HINGE_STATES = 60  # states of one demonstration that are compared in pairs

@@ -17,9 +17,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.base.documents import write_text
 from meip.base.errors import DocumentError, MeipError
-from meip.worlds.folding.cloth import Floats
 
 __all__ = ["DARK", "LIGHT", "Canvas", "Dot", "Image", "Shape", "Text", "Theme", "fitted", "load_cv2", "to_image"]
 __all__ += ["to_svg", "write_canvas", "write_image"]

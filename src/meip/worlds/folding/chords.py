@@ -7,17 +7,9 @@ from typing import Any, NamedTuple
 from meip.base.kernels import bare_kernel
 
 __all__ = [
-    "ENDS_INSIDE",
-    "FOLDED",
-    "JOIN",
-    "MISSES",
-    "TEARS",
-    "UNSTABLE",
-    "Chords",
-    "chosen_chords",
-    "merged_chords",
+    "ENDS_INSIDE", "FOLDED", "JOIN", "MISSES", "TEARS", "UNSTABLE", "Chords", "chosen_chords", "merged_chords",
     "on_chosen",
-]
+]  # fmt: skip
 
 FOLDED, MISSES, ENDS_INSIDE, TEARS, UNSTABLE = range(5)
 JOIN = 1e-6  # chords this near each other are one; a segment's end this near a chord's end contains it

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.base.documents import document
 from meip.base.errors import WorldError, did_you_mean
 
@@ -36,7 +37,6 @@ TAGS = ("outline", "seam", "crease", "neck")
 OUTLINE, SEAM, CREASE, NECK = range(4)
 
 Point = tuple[float, float]
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 ROUNDING = 1e-6

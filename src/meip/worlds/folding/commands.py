@@ -12,15 +12,9 @@ import typer
 from meip.base.errors import MeipError, did_you_mean
 
 __all__ = [
-    "convert",
-    "demonstrate",
-    "fold_app",
-    "import_shirts",
-    "list_garments",
-    "parse_picture",
-    "render_files",
+    "convert", "demonstrate", "fold_app", "import_shirts", "list_garments", "parse_picture", "render_files",
     "write_problem",
-]
+]  # fmt: skip
 
 fold_app = typer.Typer(
     name="fold",

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from meip.base.arrays import Floats
 from meip.worlds.folding.canvas import load_cv2
-from meip.worlds.folding.cloth import Floats, signed_area
+from meip.worlds.folding.cloth import signed_area
 from meip.worlds.folding.planar import chord_inside, crossings_with_line, inserted, piece, point_at, turns
 
 __all__ = ["Split", "split_outline", "symmetry_axes"]

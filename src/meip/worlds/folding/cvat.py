@@ -16,8 +16,9 @@ from xml.parsers import expat
 
 import numpy as np
 
+from meip.base.arrays import Floats
 from meip.base.errors import DocumentError, WorldError, did_you_mean
-from meip.worlds.folding.cloth import Floats, Garment, Part, first_crossing, signed_area
+from meip.worlds.folding.cloth import Garment, Part, first_crossing, signed_area
 from meip.worlds.folding.planar import chord_inside, inserted, pairs, simplified
 
 __all__ = ["CvatImport", "LabelledImage", "Rejection", "garment_of_image", "import_cvat", "read_cvat"]
@@ -321,10 +322,7 @@ def _cut(name: str, polygon: Floats, at: dict[str, int], sleeves: Sequence[str],
         pairs(np.concatenate([points for points, _ in pieces])),
         tuple(tag for points, tag in pieces for _ in range(len(points))),
     )
-    ways = {
-        "left": ("shoulder", "top", "bottom", "armpit"),
-        "right": ("armpit", "bottom", "top", "shoulder"),
-    }
+    ways = {"left": ("shoulder", "top", "bottom", "armpit"), "right": ("armpit", "bottom", "top", "shoulder")}
     others = [sleeve(side, *ways[side]) for side in sleeves]
     if abs(body.area + sum(part.area for part in others) - signed_area(polygon)) > 0.05 * body.area:
         raise WorldError("body and sleeves overlap: the shirt is crumpled")

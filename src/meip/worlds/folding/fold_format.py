@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from meip.base.arrays import Floats
 from meip.base.documents import write_text
 from meip.base.errors import DocumentError, WorldError
-from meip.worlds.folding.cloth import CREASE, OUTLINE, SEAM, TAGS, Cloth, Floats, Garment, Layer, Part, signed_area
+from meip.worlds.folding.cloth import CREASE, OUTLINE, SEAM, TAGS, Cloth, Garment, Layer, Part, signed_area
 from meip.worlds.folding.planar import pairs
 
 __all__ = ["cloth_from_fold", "fold_of_cloth", "fold_of_garment", "garment_from_fold", "read_fold", "write_fold"]

@@ -10,22 +10,16 @@ import dataclasses
 
 import numpy as np
 
+from meip.base.arrays import Floats
 from meip.base.errors import WorldError
-from meip.worlds.folding.cloth import Floats, Garment, Point
+from meip.worlds.folding.cloth import Garment, Point
 from meip.worlds.folding.styles import TEMPLATES, Style, make_style, parameters, random_style
 from meip.worlds.folding.templates import draw, logo_corners
 
 __all__ = [
-    "TEMPLATES",
-    "Style",
-    "garment",
-    "garment_of_style",
-    "make_style",
-    "outline",
-    "parameters",
-    "random_garment",
+    "TEMPLATES", "Style", "garment", "garment_of_style", "make_style", "outline", "parameters", "random_garment",
     "random_style",
-]
+]  # fmt: skip
 
 
 def garment(template: str, *, name: str | None = None, **style: float) -> Garment:

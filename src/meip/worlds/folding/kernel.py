@@ -30,22 +30,9 @@ from meip.worlds.folding.chords import (
 )
 
 __all__ = [
-    "CREASE_TAG",
-    "ENDS_INSIDE",
-    "FOLDED",
-    "FRESH",
-    "JOIN",
-    "MISSES",
-    "SEAM_TAG",
-    "TEARS",
-    "UNSTABLE",
-    "Pieces",
-    "RankedPairs",
-    "Ring",
-    "cut",
-    "on_chosen",
-    "workspace",
-]
+    "CREASE_TAG", "ENDS_INSIDE", "FOLDED", "FRESH", "JOIN", "MISSES", "SEAM_TAG", "TEARS", "UNSTABLE", "Pieces",
+    "RankedPairs", "Ring", "cut", "on_chosen", "workspace",
+]  # fmt: skip
 
 SEAM_TAG, CREASE_TAG, FRESH = 1, 2, 9  # FRESH: a crease that this very fold makes
 

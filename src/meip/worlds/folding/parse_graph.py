@@ -13,10 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from meip.base.documents import document
+from meip.base.arrays import Floats
+from meip.base.documents import Strict, document
 from meip.base.errors import WorldError
 from meip.worlds.folding.canvas import Canvas, Dot, Shape, Text, fitted
-from meip.worlds.folding.cloth import TAGS, Floats, Garment, Part
+from meip.worlds.folding.cloth import TAGS, Garment, Part
 from meip.worlds.folding.cuts import Split, split_outline
 from meip.worlds.folding.parse_image import find_mask, outline_of_mask, read_image
 from meip.worlds.folding.planar import pairs
@@ -28,10 +29,8 @@ ROOT_AREA = 65.0
 
 
 @dataclass(frozen=True)
-class ParsedEdge:
+class ParsedEdge(Strict):
     """An edge between two vertices, by index, with its tag."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     start: int
     end: int
@@ -39,10 +38,8 @@ class ParsedEdge:
 
 
 @dataclass(frozen=True)
-class ParsedPolygon:
+class ParsedPolygon(Strict):
     """A part: its edges, by index, in order round it. A shared edge may run against the order."""
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     name: str
     edges: tuple[int, ...]

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.base.errors import DocumentError, WorldError
 from meip.worlds.folding.canvas import load_cv2
-from meip.worlds.folding.cloth import Floats, first_crossing, signed_area
+from meip.worlds.folding.cloth import first_crossing, signed_area
 from meip.worlds.folding.planar import turns
 
 __all__ = ["find_mask", "outline_of_mask", "read_image"]

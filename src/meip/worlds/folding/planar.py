@@ -6,19 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from meip.worlds.folding.cloth import Floats, signed_area
+from meip.base.arrays import Floats
+from meip.worlds.folding.cloth import signed_area
 
 __all__ = [
-    "chord_inside",
-    "crossings_with_line",
-    "inserted",
-    "pairs",
-    "piece",
-    "point_at",
-    "side",
-    "simplified",
-    "turns",
-]
+    "chord_inside", "crossings_with_line", "inserted", "pairs", "piece", "point_at", "side", "simplified", "turns",
+]  # fmt: skip
 
 
 def side(p: Floats, q: Floats, r: Floats) -> Floats:

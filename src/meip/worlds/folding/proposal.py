@@ -17,24 +17,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from meip.base.arrays import Floats
 from meip.base.documents import document
 from meip.base.errors import WorldError
-from meip.worlds.folding.cloth import Cloth, Floats
+from meip.worlds.folding.cloth import Cloth
 from meip.worlds.folding.folds import Fold, Pile, fold_many, pile
 from meip.worlds.folding.kernel import FOLDED
 from meip.worlds.folding.sampling import FRAME, frames, sample_rows
 
 __all__ = [
-    "Frame",
-    "Proposal",
-    "Proposed",
-    "box_frame",
-    "find_folds",
-    "grid",
-    "learn_proposal",
-    "propose",
-    "seam_frames",
-]
+    "Frame", "Proposal", "Proposed", "box_frame", "find_folds", "grid", "learn_proposal", "propose", "seam_frames",
+]  # fmt: skip
 
 Four = tuple[float, float, float, float]
 

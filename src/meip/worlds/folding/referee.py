@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.base.errors import WorldError
 from meip.base.kernels import kernel
-from meip.worlds.folding.cloth import Cloth, Floats, Garment, signed_area
+from meip.worlds.folding.cloth import Cloth, Garment, signed_area
 from meip.worlds.folding.silhouette import silhouette, silhouette_area
 
 __all__ = ["Referee", "Verdict", "rectangularity"]

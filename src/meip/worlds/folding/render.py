@@ -17,34 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.base import documents
+from meip.base.arrays import Floats
 from meip.base.errors import DocumentError, WorldError
 from meip.model.demonstrations import Demonstration, read_demonstrations, replay
 from meip.model.problems import import_documents, load_problem
 from meip.worlds.folding.canvas import LIGHT, Canvas, Image, Shape, Text, Theme, fitted, load_cv2, to_image, to_svg
-from meip.worlds.folding.cloth import CREASE, NECK, OUTLINE, SEAM, Cloth, Floats, Garment, Layer
+from meip.worlds.folding.cloth import CREASE, NECK, OUTLINE, SEAM, Cloth, Garment, Layer
 from meip.worlds.folding.fold_format import read_fold
 from meip.worlds.folding.folds import Fold, fold
 from meip.worlds.folding.parse_graph import ParseGraph, to_garment
 
 __all__ = [
-    "Frame",
-    "Placement",
-    "Row",
-    "cloth_shapes",
-    "contact_sheet",
-    "demonstration_row",
-    "folds_row",
-    "frame_pictures",
-    "garment_sheet",
-    "mask",
-    "picture",
-    "placement",
-    "plan_row",
-    "render_image",
-    "render_svg",
-    "rows_of_file",
-    "segment",
-]
+    "Frame", "Placement", "Row", "cloth_shapes", "contact_sheet", "demonstration_row", "folds_row",
+    "frame_pictures", "garment_sheet", "mask", "picture", "placement", "plan_row", "render_image", "render_svg",
+    "rows_of_file", "segment",
+]  # fmt: skip
 
 VIEWS = ("front", "back")
 _STROKES = {OUTLINE: ("outline", 1.4), SEAM: ("seam", 0.9), CREASE: ("crease", 1.1), NECK: ("neck", 2.0)}

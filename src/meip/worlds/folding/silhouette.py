@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.base.arrays import Floats
 from meip.base.kernels import bare_kernel, kernel
-from meip.worlds.folding.cloth import Cloth, Floats, signed_area
+from meip.worlds.folding.cloth import Cloth, signed_area
 from meip.worlds.folding.folds import Pile, pile
 
 __all__ = ["loops_of", "outlines", "parsed", "silhouette", "silhouette_area", "trace"]

@@ -16,21 +16,9 @@ import numpy as np
 from meip.base.errors import WorldError, did_you_mean
 
 __all__ = [
-    "STYLES",
-    "TEMPLATES",
-    "HoodieStyle",
-    "LongsleeveStyle",
-    "Parameter",
-    "ShirtStyle",
-    "Style",
-    "SweaterStyle",
-    "TanktopStyle",
-    "TrousersStyle",
-    "TshirtStyle",
-    "make_style",
-    "parameters",
-    "random_style",
-]
+    "STYLES", "TEMPLATES", "HoodieStyle", "LongsleeveStyle", "Parameter", "ShirtStyle", "Style", "SweaterStyle",
+    "TanktopStyle", "TrousersStyle", "TshirtStyle", "make_style", "parameters", "random_style",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,5 @@ from meip.worlds.pddl.reader import parse_domain, parse_problem
 from meip.worlds.pddl.world import PddlWorld, load_domain, read_problem, shipped_domains
 
 __all__ = [
-    "PddlWorld",
-    "load_domain",
-    "parse_domain",
-    "parse_problem",
-    "read_problem",
-    "shipped_domains",
-]
+    "PddlWorld", "load_domain", "parse_domain", "parse_problem", "read_problem", "shipped_domains",
+]  # fmt: skip

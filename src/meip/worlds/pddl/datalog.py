@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Ints
 from meip.base.errors import BudgetError
 
 __all__ = ["Pattern", "Query", "Relation", "join"]
 
-Ints = NDArray[np.int64]
 Bindings = dict[str, Ints]  # variable -> [n] object numbers
 
 
@@ -54,7 +53,7 @@ class Pattern:
 class Query:
     """A conjunction to be joined, with the objects each variable may be and the pairs that must (not) be equal."""
 
-    variables: Mapping[str, NDArray[np.bool_]]  # variable -> [N] mask of objects
+    variables: Mapping[str, Bools]  # variable -> [N] mask of objects
     patterns: tuple[Pattern, ...]
     equalities: tuple[tuple[str | int, str | int, bool], ...]  # (left, right, equal?)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints, Words
 from meip.base.errors import BudgetError, WorldError, did_you_mean
 from meip.worlds.pddl import kernels
 from meip.worlds.pddl.objects import Instance, Layout
@@ -25,8 +25,6 @@ from meip.worlds.pddl.tables import ActionTable, build_table, split_bits
 
 __all__ = ["MAX_ACTIONS", "BaseEngine", "Engine", "Successors", "compile_problem"]
 
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
 MAX_ACTIONS = 1_000_000
 WALK_ACTIONS = 100_000
 
@@ -38,7 +36,7 @@ class Successors:
     offsets: Ints  # [K + 1]
     actions: Ints  # [M] ids, ascending within a state; an action with several outcomes is repeated
     states: Words  # [M, width]
-    probabilities: NDArray[np.float64]  # [M] of the outcome, given the action
+    probabilities: Floats  # [M] of the outcome, given the action
 
     @cached_property
     def parents(self) -> Ints:
@@ -81,7 +79,7 @@ class BaseEngine(ABC):
             raise WorldError(f"expected states of {self.width} words, got an array of shape {np.shape(states)}")
         return found
 
-    def numbers(self, states: Words) -> NDArray[np.float64]:
+    def numbers(self, states: Words) -> Floats:
         """[K, F] the numeric fluents of states, as a view."""
         return states[:, self.layout.words :].view(np.float64)
 
@@ -96,7 +94,7 @@ class BaseEngine(ABC):
         self.goal_facts = tuple(facts)
         return (word, mask, need), self.programs.condition(join(True, rest)) if rest else -1
 
-    def reached(self, states: Words) -> NDArray[np.bool_]:
+    def reached(self, states: Words) -> Bools:
         """[K] does the goal hold?"""
         rows = self.rows(states)
         word, mask, need = self._goal_tests
@@ -170,7 +168,7 @@ class BaseEngine(ABC):
         """Everything that can happen next in each state."""
 
     @abstractmethod
-    def results(self, state: Words, action: int) -> tuple[NDArray[np.float64], Words]:
+    def results(self, state: Words, action: int) -> tuple[Floats, Words]:
         """Probabilities [n] and states [n, width] of an action's outcomes in one state; it must be applicable."""
 
     def applicable(self, state: Words) -> Ints:
@@ -183,7 +181,7 @@ class BaseEngine(ABC):
 
     def _expand(
         self, table: ActionTable, rows: Words, offsets: Ints, actions: Ints
-    ) -> tuple[Ints, Ints, Words, NDArray[np.float64]]:
+    ) -> tuple[Ints, Ints, Words, Floats]:
         """Apply `actions` (positions in `table`): offsets, positions, states and probabilities of the results."""
         if table.is_plain:
             states = kernels.apply_plain(
@@ -242,7 +240,7 @@ class Engine(BaseEngine):
         test, bit = np.nonzero(bits)
         return owners[test], table.test_word[test] * 64 + bit
 
-    def _watches(self, frequency: NDArray[np.float64]) -> tuple[Ints, Ints]:
+    def _watches(self, frequency: Floats) -> tuple[Ints, Ints]:
         """For each fact the actions that watch it; the last bucket holds those without a positive precondition."""
         owners, facts = self.needed
         order = np.lexsort((facts, frequency[facts], owners))
@@ -255,7 +253,7 @@ class Engine(BaseEngine):
         starts = np.searchsorted(watched[actions], np.arange(bits + 2)).astype(np.int64)
         return starts, actions
 
-    def _frequencies(self, walks: int = 8, steps: int = 32) -> NDArray[np.float64]:
+    def _frequencies(self, walks: int = 8, steps: int = 32) -> Floats:
         """How often each fact is true on short random walks (a fixed seed: the same engine every time)."""
         random = np.random.default_rng(0)
         rows = np.repeat(self.initial[None], walks if self.table.actions < WALK_ACTIONS else 1, axis=0)
@@ -302,7 +300,7 @@ class Engine(BaseEngine):
         offsets, actions = self._match(self.table, self._watch, rows)
         return Successors(*self._expand(self.table, rows, offsets, actions))
 
-    def results(self, state: Words, action: int) -> tuple[NDArray[np.float64], Words]:
+    def results(self, state: Words, action: int) -> tuple[Floats, Words]:
         rows = self.rows(state)
         _, _, states, probabilities = self._expand(self.table, rows, np.array([0, 1]), np.array([action]))
         return probabilities, states

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints, Words
 from meip.model.domain import FactBlock
 from meip.model.graph import UNEXPANDED, StateGraph
 from meip.worlds.pddl import kernels
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from meip.worlds.pddl.world import PddlWorld
 
 __all__ = ["PackedGraph", "StateTable"]
-
-Words = NDArray[np.uint64]
-Ints = NDArray[np.int64]
 
 
 class PackedGraph(StateGraph):
@@ -110,14 +107,14 @@ class PackedGraph(StateGraph):
             return self._blocks
         return [self.world.fact_block(self.rows(numbers))] if len(numbers) else []
 
-    def reached(self, numbers: Sequence[int] | Ints) -> NDArray[np.bool_]:
+    def reached(self, numbers: Sequence[int] | Ints) -> Bools:
         return self._goal.data[np.asarray(numbers, dtype=np.int64)]
 
     def goal(self, number: int) -> bool:
         return bool(self._goal.data[number])
 
 
-def _merged(parents: Ints, actions: Ints, states: Ints, odds: NDArray[np.float64]) -> tuple[Ints, Ints, Ints, Any]:
+def _merged(parents: Ints, actions: Ints, states: Ints, odds: Floats) -> tuple[Ints, Ints, Ints, Any]:
     """Outcomes of one action that lead to the same state as one, where it first came."""
     first: dict[tuple[int, int, int], int] = {}
     total = np.zeros(len(odds))
@@ -180,7 +177,7 @@ class StateTable:
         """[n, width] the rows by id."""
         return self._rows[: self._count]
 
-    def add(self, states: Words) -> tuple[Ints, NDArray[np.bool_]]:
+    def add(self, states: Words) -> tuple[Ints, Bools]:
         """Ids [K] of these states, and which of them are new (the first of equal rows only)."""
         rows = self._as_rows(states)
         self._reserve(self._count + len(rows))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints, Words
 from meip.base.kernels import kernel
 from meip.utility.ranking import ScoreRanking
 from meip.worlds.pddl.engine import BaseEngine, Engine
@@ -17,29 +17,25 @@ if TYPE_CHECKING:
 
 __all__ = ["RelaxedDistance", "blind", "goal_count", "relaxed_distances", "score_of"]
 
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
-Reals = NDArray[np.float64]
 
-
-def score_of(score: Callable[[Words], Reals]) -> ScoreRanking:
+def score_of(score: Callable[[Words], Floats]) -> ScoreRanking:
     """A score of packed states as a ranking of the states of a `PackedGraph`."""
     return ScoreRanking(lambda graph, states: score(cast("PackedGraph", graph).rows(states)))
 
 
-def blind(states: Words) -> Reals:
+def blind(states: Words) -> Floats:
     """Every state is as good as any other."""
     return np.zeros(len(states))
 
 
-def goal_count(engine: BaseEngine, states: Words) -> Reals:
+def goal_count(engine: BaseEngine, states: Words) -> Floats:
     """Minus the number of goal literals that do not hold."""
     return -engine.unmet(states).astype(np.float64)
 
 
 @kernel
 def relaxed_distances(
-    bits: NDArray[np.bool_],  # [K, facts]
+    bits: Bools,  # [K, facts]
     need_start: Ints,  # [A + 1]
     need_fact: Ints,
     used_start: Ints,  # [facts + 1] the actions that need each fact
@@ -49,7 +45,7 @@ def relaxed_distances(
     free: Ints,  # actions that need nothing
     goal: Ints,
     add: bool,
-) -> Reals:
+) -> Floats:
     """h_add (sums) or h_max (maxima) of each state with unit costs, by label correction; inf where out of reach."""
     facts = bits.shape[1]
     result = np.empty(bits.shape[0])
@@ -115,7 +111,7 @@ class RelaxedDistance:
         self._add_start, self._adds = _additions(engine)
         self._goal = np.array([f.bit for f in engine.goal_facts if f.positive], dtype=np.int64)
 
-    def __call__(self, states: Words) -> Reals:
+    def __call__(self, states: Words) -> Floats:
         rows = self._engine.rows(states)
         bits = np.unpackbits(
             np.ascontiguousarray(rows[:, : self._engine.layout.words]).view(np.uint8), axis=1, bitorder="little"

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints, Words
 from meip.base.kernels import kernel
 
 __all__ = [
-    "apply_general",
-    "apply_plain",
-    "goal_reached",
-    "hash_row",
-    "insert",
-    "keep_conditions",
-    "match",
-    "rehash",
-]
+    "apply_general", "apply_plain", "goal_reached", "hash_row", "insert", "keep_conditions", "match", "rehash",
+]  # fmt: skip
 
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
-Reals = NDArray[np.float64]
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _POSITION = np.zeros(64, dtype=np.int64)
@@ -127,7 +117,7 @@ def _bit(row: Words, fact: int) -> bool:
 
 @kernel
 def _run(
-    program: int, row: Words, numbers: Reals, start: Ints, operation: Ints, integer: Ints, real: Reals, stack: Reals
+    program: int, row: Words, numbers: Floats, start: Ints, operation: Ints, integer: Ints, real: Floats, stack: Floats
 ) -> float:
     """The value of a postfix program in a state; conditions are 0 or 1 (operations as in `programs`)."""
     top = -1
@@ -184,14 +174,14 @@ def _binary(code: int, one: float, other: float) -> float:
 @kernel
 def keep_conditions(
     states: Words,
-    numbers: Reals,
+    numbers: Floats,
     offsets: Ints,
     actions: Ints,
     condition: Ints,
     start: Ints,
     operation: Ints,
     integer: Ints,
-    real: Reals,
+    real: Floats,
 ) -> tuple[Ints, Ints]:
     """Drop the actions whose further condition is false."""
     stack = np.empty(len(operation) + 1, dtype=np.float64)
@@ -224,11 +214,11 @@ def _assign(kind: int, old: float, amount: float) -> float:
 @kernel
 def apply_general(
     states: Words,  # [K, width]
-    numbers: Reals,  # [K, F]
+    numbers: Floats,  # [K, F]
     parents: Ints,  # [M] the state of each result
     outcomes: Ints,  # [M] the outcome that happens
     out: Words,  # [M, width] results
-    out_numbers: Reals,  # [M, F] a view of results
+    out_numbers: Floats,  # [M, F] a view of results
     patch_start: Ints,
     patch_word: Ints,
     patch_clear: Words,
@@ -245,7 +235,7 @@ def apply_general(
     start: Ints,
     operation: Ints,
     integer: Ints,
-    real: Reals,
+    real: Floats,
 ) -> None:
     """Outcomes with conditional and numeric changes. Conditions and amounts are of the old state; deletions first."""
     stack = np.empty(len(operation) + 1, dtype=np.float64)
@@ -279,7 +269,7 @@ def apply_general(
 @kernel
 def goal_reached(
     states: Words,
-    numbers: Reals,
+    numbers: Floats,
     test_word: Ints,
     test_mask: Words,
     test_need: Words,
@@ -287,8 +277,8 @@ def goal_reached(
     start: Ints,
     operation: Ints,
     integer: Ints,
-    real: Reals,
-) -> NDArray[np.bool_]:
+    real: Floats,
+) -> Bools:
     """[K] does the goal hold in each state?"""
     stack = np.empty(len(operation) + 1, dtype=np.float64)
     reached = np.ones(states.shape[0], dtype=np.bool_)
@@ -321,7 +311,7 @@ def insert(
     count: int,
     slots: Ints,  # [2^p] id of each occupied slot, else -1
     ids: Ints,  # [K] out: id
-    fresh: NDArray[np.bool_],  # [K] out: was it new?
+    fresh: Bools,  # [K] out: was it new?
 ) -> int:
     """Open addressing with linear probing; returns the new count."""
     mask = np.uint64(len(slots) - 1)

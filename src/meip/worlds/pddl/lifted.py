@@ -11,8 +11,8 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints, Words
 from meip.base.errors import BudgetError
 from meip.worlds.pddl import kernels
 from meip.worlds.pddl.datalog import Relation, join
@@ -24,8 +24,6 @@ from meip.worlds.pddl.tables import ActionTable, build_table
 
 __all__ = ["LiftedEngine"]
 
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
 MAX_ROWS = 50_000_000
 MAX_IDS = 2**62
 
@@ -110,7 +108,7 @@ class LiftedEngine(BaseEngine):
             found.append(rows)
         return found
 
-    def _holds(self, name: str, bits: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _holds(self, name: str, bits: Bools) -> Bools:
         if name in self.grounder.static:
             return self.grounder.static[name]
         start = self.layout.starts[name]
@@ -165,7 +163,7 @@ class LiftedEngine(BaseEngine):
             np.concatenate([*probabilities, np.zeros(0)]),
         )
 
-    def results(self, state: Words, action: int) -> tuple[NDArray[np.float64], Words]:
+    def results(self, state: Words, action: int) -> tuple[Floats, Words]:
         table = self._ground_one(action)
         rows = self.rows(state)
         one = np.arange(min(1, table.actions), dtype=np.int64)

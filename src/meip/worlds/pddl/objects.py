@@ -8,15 +8,14 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints, Words
 from meip.base.errors import BudgetError
 from meip.worlds.pddl.syntax import Atom, DomainFile, ProblemFile, Value
 from meip.worlds.pddl.vocabulary import Vocabulary, vocabulary
 
 __all__ = ["Instance", "Layout"]
 
-Ints = NDArray[np.int64]
 MAX_CODES = 2**28
 
 
@@ -59,7 +58,7 @@ class Instance:
             self._by_types[types] = np.array(found, dtype=np.int64)
         return self._by_types[types]
 
-    def type_mask(self, types: tuple[str, ...]) -> NDArray[np.bool_]:
+    def type_mask(self, types: tuple[str, ...]) -> Bools:
         """[N] is each object of one of these types?"""
         mask = np.zeros(len(self.names), dtype=bool)
         mask[self.of_types(types)] = True
@@ -174,12 +173,12 @@ class Layout:
                 return name, int(self.codes[name][bit - self.starts[name]])
         raise IndexError(bit)
 
-    def unpack(self, states: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def unpack(self, states: Words) -> Bools:
         """[K, width] -> [K, bits]."""
         raw = np.ascontiguousarray(states[:, : self.words]).view(np.uint8)
         return np.unpackbits(raw, axis=1, count=self.bits, bitorder="little").view(np.bool_)
 
-    def pack(self, facts: Sequence[int] | Ints, numbers: NDArray[np.float64]) -> NDArray[np.uint64]:
+    def pack(self, facts: Sequence[int] | Ints, numbers: Floats) -> Words:
         """One state from its true bits and its numbers."""
         bits = np.zeros(self.words * 64, dtype=np.uint8)
         bits[np.asarray(facts, dtype=np.int64)] = 1

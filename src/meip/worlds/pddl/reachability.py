@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Ints
 from meip.base.errors import BudgetError
 from meip.worlds.pddl.datalog import Pattern, Query, Relation, join
 from meip.worlds.pddl.objects import Instance
@@ -15,8 +15,6 @@ from meip.worlds.pddl.schemas import Conjunct, Schema, conjunction
 from meip.worlds.pddl.syntax import TRUE, Atom, Variable
 
 __all__ = ["Reached", "initial_relations", "negative_mask", "pattern", "query", "reach"]
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -86,9 +84,7 @@ def _rules(instance: Instance, schemas: tuple[Schema, ...]) -> list[_Rule]:
     return rules
 
 
-def negative_mask(
-    instance: Instance, atom: Atom, bound: Mapping[str, Ints], holds: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def negative_mask(instance: Instance, atom: Atom, bound: Mapping[str, Ints], holds: Bools) -> Bools:
     """[n] is this atom false under each binding? `holds` is the flat table of its predicate."""
     length = len(next(iter(bound.values()))) if bound else 1
     columns = [bound[t] if t.startswith("?") else np.full(length, instance.number[t]) for t in atom.args]

@@ -16,34 +16,10 @@ from dataclasses import dataclass
 from typing import Literal as Choice
 
 __all__ = [
-    "FALSE",
-    "TRUE",
-    "ActionSchema",
-    "And",
-    "Arithmetic",
-    "Assign",
-    "Atom",
-    "Chance",
-    "Compare",
-    "Condition",
-    "DomainFile",
-    "Effect",
-    "Equal",
-    "ForAll",
-    "Literal",
-    "Not",
-    "Number",
-    "Numeric",
-    "Or",
-    "ProblemFile",
-    "Quantified",
-    "Symbol",
-    "Together",
-    "Value",
-    "Variable",
-    "When",
-    "effect_leaves",
-]
+    "FALSE", "TRUE", "ActionSchema", "And", "Arithmetic", "Assign", "Atom", "Chance", "Compare", "Condition",
+    "DomainFile", "Effect", "Equal", "ForAll", "Literal", "Not", "Number", "Numeric", "Or", "ProblemFile",
+    "Quantified", "Symbol", "Together", "Value", "Variable", "When", "effect_leaves",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from meip.base.arrays import Bools, Floats, Ints, Words
 from meip.worlds.pddl.programs import Fact, Ground, Grounder, Joined, Programs, join
 from meip.worlds.pddl.schemas import Change, Schema
 from meip.worlds.pddl.syntax import Atom, Literal
@@ -15,8 +15,6 @@ from meip.worlds.pddl.vocabulary import COST
 
 __all__ = ["ActionTable", "build_table", "split_bits"]
 
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
 ASSIGNMENTS = ("assign", "increase", "decrease", "scale-up", "scale-down")
 
 
@@ -26,14 +24,14 @@ class ActionTable:
 
     schema: Ints  # [A]
     arguments: tuple[Ints, ...]  # each schema's rows of object numbers, in the order of the actions
-    cost: NDArray[np.float64]  # [A]
+    cost: Floats  # [A]
     test_start: Ints  # [A + 1]
     test_word: Ints  # (state[word] & mask) == need
     test_mask: Words
     test_need: Words
     condition: Ints  # [A] program that must also be true, or -1
     outcome_start: Ints  # [A + 1]
-    probability: NDArray[np.float64]  # [O]
+    probability: Floats  # [O]
     patch_start: Ints  # [O + 1]
     patch_word: Ints  # state[word] = state[word] & ~clear | set
     patch_clear: Words
@@ -47,7 +45,7 @@ class ActionTable:
     set_kind: Ints  # index into ASSIGNMENTS
     set_target: Ints
     set_amount: Ints  # program
-    programs: tuple[Ints, Ints, Ints, NDArray[np.float64]] = field(repr=False)
+    programs: tuple[Ints, Ints, Ints, Floats] = field(repr=False)
 
     @property
     def actions(self) -> int:
@@ -63,9 +61,7 @@ class ActionTable:
         return bool((self.condition >= 0).any())
 
 
-def split_bits(
-    owners: Ints, facts: Ints, flags: NDArray[np.bool_], count: int, words: int
-) -> tuple[Ints, Ints, Words, Words]:
+def split_bits(owners: Ints, facts: Ints, flags: Bools, count: int, words: int) -> tuple[Ints, Ints, Words, Words]:
     """Group (owner, fact, flag) by owner and word: starts, words, mask of all facts, mask of the flagged ones."""
     key = owners * words + facts // 64
     order = np.argsort(key, kind="stable")
@@ -108,8 +104,8 @@ class _Builder:
         self.sets = _Flat(5)  # outcome, program, kind, target, amount
         self.actions = self.outcomes = 0
         self.conditions: list[Ints] = []
-        self.costs: list[NDArray[np.float64]] = []
-        self.probabilities: list[NDArray[np.float64]] = []
+        self.costs: list[Floats] = []
+        self.probabilities: list[Floats] = []
         self.counts: list[Ints] = []  # outcomes of each action
 
     def facts(self, atom: Atom, rows: Ints, schema: Schema) -> Ints:
@@ -149,7 +145,7 @@ class _Builder:
         self.actions += len(rows)
         return rows
 
-    def _residuals(self, schema: Schema, rows: Ints, keep: NDArray[np.bool_]) -> list[Ground]:
+    def _residuals(self, schema: Schema, rows: Ints, keep: Bools) -> list[Ground]:
         """The rest of the precondition under each binding that is kept; false ones are dropped from `keep`."""
         if not schema.condition.rest:
             return []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.base.arrays import Floats, Words
 from meip.base.errors import DocumentError, DomainError, WorldError, did_you_mean
 from meip.model.domain import Domain, FactBlock, Facts
 from meip.model.world import Picture, World
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PddlWorld", "find_domain", "goal_atoms", "load_domain", "read_problem", "shipped_domains"]
 
-Words = NDArray[np.uint64]
 Names = dict[str, str]
 SHOWN = 24
 
@@ -339,7 +339,7 @@ def _renamed(names: Names, action: str) -> str:
     return step_text((name, *_moved(arguments, names)))
 
 
-def _merged(probabilities: NDArray[np.float64], states: Words) -> list[tuple[float, bytes]]:
+def _merged(probabilities: Floats, states: Words) -> list[tuple[float, bytes]]:
     """Outcomes that lead to the same state as one."""
     found: dict[bytes, float] = {}
     for p, row in zip(probabilities, states, strict=True):

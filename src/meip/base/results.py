@@ -20,7 +20,7 @@ from meip.base.documents import Strict, document
 from meip.base.errors import LearningError
 
 __all__ = [
-    "Progress", "Results", "Row", "bootstrap", "mean_row", "no_progress", "share_row", "versions", "wilson",
+    "Progress", "Results", "Row", "bootstrap", "mean_row", "share_row", "versions", "wilson",
 ]  # fmt: skip
 
 Cell = str | int | float | bool | None
@@ -56,10 +56,6 @@ class Results(Strict):
         """Rows of a run that happened here and now; numpy numbers become plain ones."""
         plain = tuple({k: v.item() if hasattr(v, "item") else v for k, v in row.items()} for row in rows)
         return cls(command, plain, versions(), seed)
-
-
-def no_progress(message: str) -> None:
-    """For those who do not want to be told."""
 
 
 def share_row(hits: float, n: int, **conditions: Any) -> Row:

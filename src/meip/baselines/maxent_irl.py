@@ -20,13 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from meip.base.arrays import Floats, Ints
-from meip.base.errors import LearningError, NotFittedError, did_you_mean
+from meip.base.errors import LearningError, NotFittedError
 from meip.baselines.tabular import (
     Choice,
     Policy,
@@ -37,6 +36,7 @@ from meip.baselines.tabular import (
     solve,
     visits,
 )
+from meip.learning.estimator import Estimator
 
 __all__ = ["MaxEntIRL", "PlanPool", "TabularWorld"]
 
@@ -61,34 +61,18 @@ class PlanPool:
             raise LearningError(f"a pool needs as many plans and log weights as lengths, at least one; got {n} lengths")
 
 
-class MaxEntIRL:
+@dataclass(eq=False, repr=False)
+class MaxEntIRL(Estimator):
     """Maximum-entropy inverse reinforcement learning, with scikit-learn's estimator contract.
 
     Parameters: `statistic` visits or final; `alpha` the strength of the L2 penalty, per demonstration; `tol` on the
     largest entry of the gradient; `max_iterations` of L-BFGS.
     """
 
-    weights_: Floats
-
-    def __init__(
-        self, statistic: Statistic = "visits", alpha: float = 0.01, tol: float = 1e-6, max_iterations: int = 1000
-    ) -> None:
-        self.statistic = statistic
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iterations = max_iterations
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name."""
-        return {name: getattr(self, name) for name in ("statistic", "alpha", "tol", "max_iterations")}
-
-    def set_params(self, **parameters: Any) -> MaxEntIRL:
-        """Change parameters by name."""
-        for name, value in parameters.items():
-            if name not in self.get_params():
-                raise LearningError(f"MaxEntIRL has no parameter {name!r}; {did_you_mean(name, self.get_params())}")
-            setattr(self, name, value)
-        return self
+    statistic: Statistic = "visits"
+    alpha: float = 0.01
+    tol: float = 1e-6
+    max_iterations: int = 1000
 
     def fit(
         self,

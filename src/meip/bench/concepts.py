@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from meip import Domain, EntityClass, FactBlock, predicate
 from meip.bench._compare import compare
 from meip.concepts.language import (
     Agreement,
@@ -30,7 +31,6 @@ from meip.concepts.language import (
 )
 from meip.concepts.values.denotation import Denotation
 from meip.concepts.values.program import Program
-from meip.model.domain import Domain, EntityClass, FactBlock, predicate
 
 __all__ = ["blocksworld_features", "encode", "facts", "random_towers", "run"]
 

@@ -9,14 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from meip import Episode, Found, Query, StateGraph, Task, learn, load_problem
 from meip.concepts.values.columns import GraphColumns
-from meip.model.demonstrations import Episode
-from meip.model.graph import StateGraph
-from meip.model.problems import load_problem
 from meip.search.find import find
-from meip.search.query import Found, Query
-from meip.tasks.learn import learn
-from meip.tasks.task import Task
 from meip.utility.ranking import Ranking, UtilityRanking
 from meip.worlds.folding.demonstrate import bundled
 from meip.worlds.folding.garments import garment

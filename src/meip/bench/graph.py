@@ -9,8 +9,8 @@ from __future__ import annotations
 import tracemalloc
 from typing import Any
 
+from meip import StateGraph
 from meip.bench._compare import compare
-from meip.model.graph import StateGraph
 from meip.worlds.ritual import Ritual
 
 __all__ = ["run"]

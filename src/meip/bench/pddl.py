@@ -19,10 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from meip.base.errors import MeipError
+from meip import Episode, MeipError, learn
 from meip.bench._compare import compare
-from meip.model.demonstrations import Episode
-from meip.tasks.learn import learn
 from meip.worlds.pddl import PddlWorld
 from meip.worlds.pddl.demonstrate import solve, walked
 from meip.worlds.pddl.engine import BaseEngine, compile_problem

@@ -14,17 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from meip import Episode, Grammar, Pursuit
 from meip.bench._compare import compare
 from meip.concepts.bank import ConceptBank
 from meip.concepts.check import slot
-from meip.concepts.grammar import Grammar
 from meip.concepts.language import Composite, Concept, Quantified, constants
 from meip.experiments.rites import paper_demonstrations
 from meip.learning.learner import Learner
-from meip.learning.pursuit import Pursuit
 from meip.learning.selection import exactly_seen, relevant
 from meip.learning.shown import ShownPlans
-from meip.model.demonstrations import Episode
 from meip.search.pool import PoolOptions
 
 __all__ = ["literal_pursuit", "run"]

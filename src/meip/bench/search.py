@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from meip import Query, StateGraph, learn
 from meip.bench._compare import compare
 from meip.experiments.rites import paper_demonstrations
-from meip.model.graph import StateGraph
 from meip.search.find import find
-from meip.search.query import SOFT_SCALE, Query
-from meip.tasks.learn import learn
+from meip.search.query import SOFT_SCALE
 from meip.worlds.ritual import Ritual
 
 __all__ = ["efg", "run"]

@@ -6,12 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from meip.base.errors import MeipError, did_you_mean
 from meip.cli.app import DomainOption, JsonOption, app, console, print_json
+from meip.cli.inputs import grammar as chosen_grammar
 
 __all__ = ["concepts"]
-
-GRAMMARS = ("paper", "planning")
 
 
 @app.command()
@@ -20,7 +18,7 @@ def concepts(
     level: Annotated[int, typer.Option("--level", min=1, help="The last level: primitives per concept.")] = 1,
     grammar: Annotated[
         str | None,
-        typer.Option(help="paper, or planning (roles and goals); default: planning where there are goal predicates."),
+        typer.Option(help="paper, planning (roles and goals), counts, shares; default: planning if there are goals."),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Concepts listed; all are counted.")] = 100,
     domain: DomainOption = None,
@@ -40,7 +38,7 @@ def concepts(
     from meip.concepts.bank import ConceptBank
 
     described = _domain(world, domain)
-    levels = list(ConceptBank(described, _grammar(described, grammar, level)).levels())
+    levels = list(ConceptBank(described, chosen_grammar(grammar or _usual(described), level)).levels())
     rows = _rows(described, levels, None if as_json else limit)
     if as_json:
         print_json({"domain": described.name, "levels": [vars(info) for _, _, info in levels], "concepts": rows})
@@ -73,14 +71,8 @@ def _domain(name: str, pddl_domain: str | None) -> Any:
     return resolve_world(name, domain=pddl_domain).domain
 
 
-def _grammar(domain: Any, name: str | None, level: int) -> Any:
-    from meip.concepts.grammar import Grammar
-
-    if name is None:
-        name = "planning" if any(f.goal_of for f in domain.fluents) else "paper"
-    if name not in GRAMMARS:
-        raise MeipError(f"--grammar: unknown {name!r}; {did_you_mean(name, GRAMMARS)}")
-    return Grammar.paper(level) if name == "paper" else Grammar.planning(level)
+def _usual(domain: Any) -> str:
+    return "planning" if any(f.goal_of for f in domain.fluents) else "paper"
 
 
 def _rows(domain: Any, levels: list[Any], limit: int | None) -> list[dict[str, Any]]:

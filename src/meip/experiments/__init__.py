@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from meip.learning.options import Run
+from meip import Run
 
 __all__ = ["Experiment"]
 

@@ -16,22 +16,34 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from meip import (
+    Demonstration,
+    Episode,
+    FactBlock,
+    Facts,
+    Found,
+    Grammar,
+    Metric,
+    Plan,
+    Query,
+    StateGraph,
+    Task,
+    TaskPlan,
+    WorldError,
+    evaluate,
+    learn,
+    load_problem,
+    record,
+    replay,
+)
 from meip.base import documents
-from meip.base.errors import WorldError
 from meip.base.parallel import parallel_map
 from meip.base.results import Row, mean_row, share_row
 from meip.baselines.agents import MaxEntAgent, RandomAgent
-from meip.concepts.grammar import Grammar
 from meip.experiments import Experiment
 from meip.experiments.folding_report import Planned, summary, write
-from meip.model.demonstrations import Demonstration, Episode, Plan, record, replay
-from meip.model.domain import FactBlock, Facts
-from meip.model.graph import StateGraph
-from meip.model.problems import load_problem
-from meip.search.query import Agent, Found, Query
-from meip.tasks.evaluate import Behaviour, Metric, evaluate
-from meip.tasks.learn import learn
-from meip.tasks.task import Task, TaskPlan
+from meip.search.query import Agent
+from meip.tasks.evaluate import Behaviour
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.demonstrate import demonstrate, random_demonstrations, script_orders, scripted_folds
 from meip.worlds.folding.fluents import fact_blocks

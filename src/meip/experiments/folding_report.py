@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from meip import Demonstration, Task
 from meip.base.files import write_text
 from meip.base.results import Row
-from meip.model.demonstrations import Demonstration
 from meip.tasks.explain import Reading
-from meip.tasks.task import Task
 
 __all__ = ["Planned", "summary", "write"]
 

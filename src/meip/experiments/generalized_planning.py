@@ -13,18 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from meip.base.errors import DocumentError
+from meip import DocumentError, Episode, Found, Metric, Query, StateGraph, Task, evaluate, learn
 from meip.base.results import Row, share_row
 from meip.baselines.agents import GoalAgent
 from meip.experiments import Experiment
 from meip.experiments.wl_features import WlAgent, available
-from meip.model.demonstrations import Episode
-from meip.model.graph import StateGraph
 from meip.search.find import find
-from meip.search.query import Agent, Found, Query
-from meip.tasks.evaluate import Behaviour, Metric, evaluate
-from meip.tasks.learn import learn
-from meip.tasks.task import Task
+from meip.search.query import Agent
+from meip.tasks.evaluate import Behaviour
 from meip.utility.ranking import ScoreRanking
 from meip.worlds.pddl import PddlWorld, read_problem
 from meip.worlds.pddl.demonstrate import read_pair, solve, walked

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from meip import learn
 from meip.base.parallel import parallel_map
 from meip.base.results import Row, mean_row, share_row
 from meip.experiments import Experiment
 from meip.experiments.rites import demonstrate, grade, random_rite
-from meip.tasks.learn import learn
 
 __all__ = ["NAME", "NOTES", "UNUSED", "run"]
 

@@ -11,20 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from meip import Episode, Grammar, Metric, StateGraph, UtilityTerm, evaluate, learn, parse_concept, record
 from meip.base.parallel import parallel_map
 from meip.base.results import Row, mean_row
 from meip.baselines.agents import MaxEntAgent
-from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
-from meip.concepts.parser import parse_concept
 from meip.concepts.values.columns import GraphColumns
 from meip.experiments import Experiment
-from meip.model.demonstrations import Episode, record
-from meip.model.graph import StateGraph
 from meip.search.query import CHANCES, Agent
-from meip.tasks.evaluate import Behaviour, Metric, evaluate
-from meip.tasks.learn import learn
-from meip.utility.terms import UtilityTerm
+from meip.tasks.evaluate import Behaviour
 from meip.worlds.didactic import DOMAIN, Didactic
 
 __all__ = ["CONCEPTS", "FIGURES", "NAME", "NOTES", "PAPER", "UNUSED", "demonstrations", "run"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from meip.model.demonstrations import Demonstration, Episode, record
+from meip import Demonstration, Episode, record
 from meip.utility.ordering import kendall_tau
 from meip.worlds.ritual import Ritual
 

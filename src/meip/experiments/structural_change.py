@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from typing import cast
 
+from meip import Metric, StateGraph, Task, UtilityTerm, evaluate, learn, parse_concept
 from meip.base.results import Row
 from meip.baselines.agents import MaxEntAgent
 from meip.baselines.tabular import Statistic
-from meip.concepts.parser import parse_concept
 from meip.experiments import Experiment
 from meip.experiments.rites import PAPER, grade, paper_demonstrations
-from meip.model.graph import StateGraph
-from meip.tasks.evaluate import Behaviour, Metric, evaluate
-from meip.tasks.learn import learn
-from meip.tasks.task import Task
-from meip.utility.terms import UtilityTerm
+from meip.tasks.evaluate import Behaviour
 from meip.worlds.ritual import Ritual
 
 __all__ = ["NAME", "NOTES", "PAPER_TAU", "UNUSED", "run"]

@@ -10,12 +10,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from meip import Episode, Found, Query, StateGraph
 from meip.learning.stepwise.objective import build_problem, fit
 from meip.learning.stepwise.steps import Steps
-from meip.model.demonstrations import Episode
-from meip.model.graph import StateGraph
 from meip.search.find import find
-from meip.search.query import Found, Query
 from meip.utility.ranking import ScoreRanking
 from meip.worlds.pddl import PddlWorld
 from meip.worlds.pddl.graph import PackedGraph

@@ -20,13 +20,11 @@ from meip.utility.ordering import mean_tau
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import Utility
 
-__all__ = ["Estimator"]
+__all__ = ["Estimator", "UtilityEstimator"]
 
 
 class Estimator:
-    """Base of everything with a `fit` that finds a utility."""
-
-    utility_: Utility
+    """Base of everything with a `fit`."""
 
     @classmethod
     def _parameters(cls) -> list[str]:
@@ -56,6 +54,16 @@ class Estimator:
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
+    def _check_fitted(self, attribute: str) -> None:
+        if not hasattr(self, attribute):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit(episodes) first")
+
+
+class UtilityEstimator(Estimator):
+    """One whose `fit` finds a utility."""
+
+    utility_: Utility
+
     def score(self, episodes: Sequence[Episode] | Replayed, y: Any = None) -> float:
         """Mean sign-tau of other demonstrations under the learned utility."""
         self._check_fitted("utility_")
@@ -63,7 +71,3 @@ class Estimator:
         ranking = UtilityRanking([self.utility_])
         plans = [(given.graphs[case.graph], list(shown.intended)) for case, shown in given.shown]
         return float(np.mean([mean_tau(ranking(graph, states)[states]) for graph, states in plans]))
-
-    def _check_fitted(self, attribute: str) -> None:
-        if not hasattr(self, attribute):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit(episodes) first")

@@ -17,7 +17,7 @@ from meip.base.errors import LearningError, did_you_mean
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept
 from meip.concepts.parser import parse_concept
-from meip.learning.estimator import Estimator
+from meip.learning.estimator import UtilityEstimator
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
 from meip.learning.ranking_svm import combine, demonstration_pairs, first_deviation_pairs, fit_ranking, literal_pairs
 from meip.learning.shown import ChanceFailures, ShownPlans
@@ -210,7 +210,7 @@ class Round:
 
 
 @dataclass(eq=False, repr=False)
-class Learner(Estimator):
+class Learner(UtilityEstimator):
     """Algorithm 1: fit, sample the fitted model into the pool, fit again, until the objective stands still.
 
     Stops when it changes by less than `tolerance` per demonstration between rounds, after one round where all plans

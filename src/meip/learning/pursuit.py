@@ -20,7 +20,7 @@ from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept, constants
 from meip.learning.candidates import SAME_TAU, Bundle, Candidates, is_order
 from meip.learning.checkpoint import Decision
-from meip.learning.estimator import Estimator
+from meip.learning.estimator import UtilityEstimator
 from meip.learning.learner import Objective, Study, StudyOptions, Trial
 from meip.learning.likelihood import LikelihoodOptions
 from meip.learning.shown import ChanceFailures, ShownPlans
@@ -50,7 +50,7 @@ class Pursued:
 
 
 @dataclass(eq=False, repr=False)
-class Pursuit(Estimator):
+class Pursuit(UtilityEstimator):
     """Algorithm 2 as an estimator: `fit(episodes)` finds the concepts and the utility.
 
     grammar           what may be said; by default the paper's, to `Grammar.max_level`

@@ -258,15 +258,10 @@ class _Checker:
             return
         try:
             graph = self.ask("state_graph()", self.world.state_graph)
+            plain = StateGraph(self.world)
             for state in list(self.seen)[:GRAPHED]:
-                where = f"in state {self.named(state)}"
-                number = self.ask("state_graph()", graph.intern, state, where=where)
-                own = {graph.action(a): sorted((p, graph.states[s]) for p, s in graph.outcomes(a))
-                       for a in graph.action_numbers(number)}  # fmt: skip
-                plain = StateGraph(self.world)
-                same = {plain.action(a): sorted((p, plain.states[s]) for p, s in plain.outcomes(a))
-                        for a in plain.action_numbers(plain.intern(state))}  # fmt: skip
-                if own.keys() != same.keys() or any(own[a] != same[a] for a in same):
+                if _moves(graph, state) != _moves(plain, state):
+                    where = f"in state {self.named(state)}"
                     self.note("graph", f"state_graph() disagrees with actions() and outcomes() {where}")
         except _Stop:
             return
@@ -301,6 +296,12 @@ class _Checker:
             self.note("describe", f"describe() failed: {type(error).__name__}: {error}")
             text = _short(state)
         return _short_text(text if isinstance(text, str) else _short(state))
+
+
+def _moves(graph: StateGraph, state: Hashable) -> dict[Any, Any]:
+    """What each action of a state may lead to."""
+    numbers = graph.action_numbers(graph.intern(state))
+    return {graph.action(a): {graph.states[s]: p for p, s in graph.outcomes(a)} for a in numbers}
 
 
 def _rows(blocks: Sequence[FactBlock], domain: Domain) -> dict[int, dict[str, NDArray[Any]]]:

@@ -5,24 +5,6 @@ Any class with the six members of `World` is a world; states and actions are any
 
 What else a world can do is a hook: a small protocol that it offers by having its members, without inheriting anything.
 
-==============  ==========================================================  ======================================
-hook            members                                                     what it is good for
-==============  ==========================================================  ======================================
-StaticFacts     static_facts()                                              facts that never change, stated once
-Batches         facts_batch(states)                                         the facts of many states, quickly
-Describes       describe(state)                                             a line about a state, for people
-Draws           draw(states, actions)                                       pictures of a plan
-Paints          draw, paint(path, states, actions, title)                   picture files of the world's own
-HasGoal         reached(state)                                              the world has a goal of its own
-GoesOn          reached, onward(state)                                      what else could be done at the goal
-Decodes         decode_action(value)                                        actions that are not found in a list
-Open            decode_action, learn_proposal, with_proposal                more actions than can be listed
-Lazy            first_moves(states, counts), most_moves                     actions listed as far as asked for
-Files           suffixes, read_problem, read_plans, plan_text               problem and plan files of its own
-Fast            state_graph()                                               a graph on packed states
-Joins           together(other)                                             two problems side by side as one
-==============  ==========================================================  ======================================
-
 Ask for a hook by ``offers(world, Draws)``; `check_world` reports one that is half there.
 """
 

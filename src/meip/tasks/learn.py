@@ -41,6 +41,10 @@ __all__ = ["LearnOptions", "Run", "learn"]
 SHARES, SIZES = {"history": 0.2, "choices": 0.5}, {"history": 4}  # of a member's concepts, where they are not .8 and 20
 
 
+FITTED = ("steps", "branches", "knots", "chance_failures")  # options of Algorithm 1 ..
+PURSUED = ("grammar", "kappa", "constant_cost", "tolerance", "order", "max_concepts", *FITTED)  # .. and of Algorithm 2
+
+
 @dataclass(frozen=True)
 class _Fitted:
     """What a learner gives."""
@@ -256,21 +260,8 @@ def _fit(member: _Member, tell: Progress) -> tuple[Utility, tuple[Decision, ...]
     objective: Any = options.objective if options.objective in ("svm", "svm-literal") else "likelihood"
     if options.concepts is not None:
         return _fit_given(member, objective, tell), ()
-    pursuit = Pursuit(
-        options.grammar,
-        objective=objective,
-        kappa=options.kappa,
-        constant_cost=options.constant_cost,
-        tolerance=options.tolerance,
-        order=options.order,
-        max_concepts=cast(int, options.max_concepts),
-        share=cast(float, options.concept_share) if member.number else 1.0,
-        steps=options.steps,
-        branches=options.branches,
-        knots=cast(int, options.knots),
-        chance_failures=options.chance_failures,
-        seed=member.seed,
-    )
+    share = cast(float, options.concept_share) if member.number else 1.0
+    pursuit = Pursuit(objective=objective, share=share, seed=member.seed, **_named(options, *PURSUED))
     resume = () if member.checkpoint is None else member.checkpoint.decisions(member.number)
     found = None
     for found, info in pursuit.pursue(member.given, resume):  # noqa: B007  (the last one is the result)
@@ -283,21 +274,18 @@ def _fit(member: _Member, tell: Progress) -> tuple[Utility, tuple[Decision, ...]
 def _fit_given(member: _Member, objective: Any, tell: Progress) -> Utility:
     """Algorithm 1: the weights of the concepts that are given."""
     options = member.options
-    fitting = learner.Learner(
-        options.concepts or (),
-        objective=objective,
-        steps=options.steps,
-        branches=options.branches,
-        knots=cast(int, options.knots),
-        chance_failures=options.chance_failures,
-        seed=member.seed,
-    )
+    common = _named(options, *FITTED)
+    fitting = learner.Learner(options.concepts or (), objective=objective, seed=member.seed, **common)
     for state, info in fitting.learn(member.given):
         given = [str(c) for c in state.best.utility.concepts]
         best = state.best
         tell({**info, "stage": "round", "tried": 0, "concepts": given, "member": member.number + 1,
               "members": options.committee or 1})  # fmt: skip
     return best.utility
+
+
+def _named(options: LearnOptions, *names: str) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in names}
 
 
 def _resumable(stage: str, options: LearnOptions) -> bool:

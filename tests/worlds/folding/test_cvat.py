@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from outlines import outline
 from shapely.geometry import LineString, Polygon
 
 from meip.base.errors import DocumentError, WorldError
 from meip.worlds.folding.cvat import import_cvat
-from meip.worlds.folding.garments import outline
 from meip.worlds.folding.planar import simplified
 
 POINTS = {

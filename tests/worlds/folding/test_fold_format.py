@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from outlines import outline
 
 from meip.base.errors import DocumentError, MeipError
 from meip.worlds.folding.cloth import Cloth, Garment, Part
@@ -23,7 +24,7 @@ from meip.worlds.folding.fold_format import (
     write_fold,
 )
 from meip.worlds.folding.folds import fold
-from meip.worlds.folding.garments import TEMPLATES, garment, outline, random_garment
+from meip.worlds.folding.garments import TEMPLATES, garment, random_garment
 
 
 def folded(template: str, seed: int = 0) -> Cloth:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from outlines import outline
 from shapely.geometry import Polygon
 from shapely.ops import unary_union
 
 from meip.base import documents
 from meip.base.errors import WorldError
 from meip.worlds.folding.cloth import Garment, Part, first_crossing, signed_area
-from meip.worlds.folding.garments import TEMPLATES, garment, make_style, outline, parameters, random_garment
+from meip.worlds.folding.garments import TEMPLATES, garment, make_style, parameters, random_garment
 from meip.worlds.folding.styles import STYLES
 
 PARTS = {

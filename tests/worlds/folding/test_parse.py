@@ -9,13 +9,14 @@ import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from outlines import outline
 from shapely.geometry import Polygon
 
 from meip.base import documents
 from meip.base.errors import DocumentError, MeipError, WorldError
 from meip.worlds.folding.canvas import to_svg, write_image
 from meip.worlds.folding.cloth import Garment
-from meip.worlds.folding.garments import TEMPLATES, garment, outline, random_garment
+from meip.worlds.folding.garments import TEMPLATES, garment, random_garment
 from meip.worlds.folding.parse_graph import (
     ParsedEdge,
     ParsedPolygon,

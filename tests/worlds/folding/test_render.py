@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from outlines import outline
 from shapely.geometry import Polygon, box
 
 from meip.base.errors import DocumentError, MeipError, WorldError
@@ -25,7 +26,7 @@ from meip.worlds.folding.canvas import (
     write_canvas,
 )
 from meip.worlds.folding.cloth import Cloth, Garment, Part
-from meip.worlds.folding.garments import TEMPLATES, garment, outline, random_garment
+from meip.worlds.folding.garments import TEMPLATES, garment, random_garment
 from meip.worlds.folding.render import Frame, Row, contact_sheet, mask, picture, plan_row, render_image, render_svg
 
 SVG = "{http://www.w3.org/2000/svg}"

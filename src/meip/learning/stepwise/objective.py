@@ -197,16 +197,6 @@ def _steps_value(u: Any, first: Any, right: Any, share: Any) -> float:
 
 
 @kernel
-def _hinge_value(g: Any, later: Any, earlier: Any, margin: float) -> float:
-    total = 0.0
-    for p in range(len(later)):
-        short = margin - (g[later[p]] - g[earlier[p]])
-        if short > 0:
-            total += 0.5 * short * short
-    return total / max(len(later), 1)
-
-
-@kernel
 def _residuals(
     w: Any,
     rises: Any,

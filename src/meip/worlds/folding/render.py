@@ -24,11 +24,11 @@ from meip.model.problems import import_documents, load_problem
 from meip.worlds.folding.canvas import LIGHT, Canvas, Image, Shape, Text, Theme, fitted, load_cv2, to_image, to_svg
 from meip.worlds.folding.cloth import CREASE, NECK, OUTLINE, SEAM, Cloth, Garment, Layer
 from meip.worlds.folding.fold_format import read_fold
-from meip.worlds.folding.folds import Fold, fold
+from meip.worlds.folding.folds import Fold
 from meip.worlds.folding.parse_graph import ParseGraph, to_garment
 
 __all__ = [
-    "Frame", "Placement", "Row", "cloth_shapes", "contact_sheet", "demonstration_row", "folds_row",
+    "Frame", "Placement", "Row", "cloth_shapes", "contact_sheet", "demonstration_row",
     "frame_pictures", "garment_sheet", "mask", "picture", "placement", "plan_row", "render_image", "render_svg",
     "rows_of_file", "segment",
 ]  # fmt: skip
@@ -183,14 +183,6 @@ def segment(action: Fold) -> tuple[tuple[float, float], tuple[float, float]]:
     x, y, r, theta = action
     dx, dy = r * math.cos(theta), r * math.sin(theta)
     return (x - dx, y - dy), (x + dx, y + dy)
-
-
-def folds_row(title: str, garment: Garment, actions: Sequence[Fold]) -> Row:
-    """A garment and the folds made on it, as a row of states."""
-    states = [Cloth.flat(garment)]
-    for action in actions:
-        states.append(fold(states[-1], action))
-    return plan_row(title, states, folds=[segment(action) for action in actions], logo=garment.logo)
 
 
 def demonstration_row(demonstration: Demonstration, title: str | None = None, *, where: str = "demonstration") -> Row:

@@ -77,7 +77,7 @@ VALID: dict[str, list[dict[str, Any]]] = {
                     ),
                 ),
                 0.75,
-                Provenance("0.1", 3, "exact", {"tolerance": 0.2}, 5, "sha256:0", 4, False, ({"world": "x"},)),
+                Provenance("0.1", 3, "plans", "plans", {"tolerance": 0.2}, 5, "sha256:0", 4, False, ({"world": "x"},)),
                 (Decision(1, "level 1", "all(torch@1)", True, 0.75, 1.5, "tau grows"),),
                 ("a note",),
             )

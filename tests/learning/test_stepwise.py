@@ -12,7 +12,8 @@ from meip.base import documents
 from meip.base.errors import LearningError
 from meip.concepts.grammar import Grammar
 from meip.concepts.parser import parse_concept
-from meip.learning.stepwise import StepwiseOptions, StepwiseResult, learn_stepwise, stepwise
+from meip.learning.checkpoint import Learned
+from meip.learning.stepwise import StepwiseOptions, learn_stepwise
 from meip.learning.stepwise.candidates import find_candidates, price
 from meip.learning.stepwise.objective import Problem, build_problem, fit, log_likelihood
 from meip.learning.stepwise.steps import Steps
@@ -36,7 +37,7 @@ def lessons() -> tuple[Episode, ...]:
 
 
 @cache
-def learned() -> StepwiseResult:
+def learned() -> Learned:
     return learn_stepwise(lessons(), StepwiseOptions(grammar=Grammar.planning(max_level=4)))
 
 
@@ -58,7 +59,7 @@ def test_the_same_seed_learns_the_same_bytes() -> None:
     assert again.evidence == learned().evidence
 
 
-def _text(result: StepwiseResult) -> list[str]:
+def _text(result: Learned) -> list[str]:
     return [documents.canonical(documents.dump(u)) for u in result.utilities]
 
 
@@ -70,12 +71,10 @@ def test_the_evidence_says_which_model_won_and_by_how_much() -> None:
     assert {trial["of"] for trial in evidence["trials"]} == {walks}
 
 
-def test_learning_is_a_generator_of_stages_with_something_to_look_at() -> None:
+def test_learning_tells_its_stages_with_something_to_look_at() -> None:
     seen: list[str] = []
     options = StepwiseOptions(grammar=Grammar.planning(max_level=2), choice="single")
-    for state, info in stepwise(lessons()[:2], options):
-        assert state.name == info["stage"]
-        seen.append(state.name)
+    learn_stepwise(lessons()[:2], options, lambda info: seen.append(info["stage"]))
     assert seen[:2] == ["reading", "candidates"]
     assert set(seen[2:-1]) == {"held-out"}
     assert seen[-1] == "fitted"

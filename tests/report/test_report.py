@@ -120,7 +120,7 @@ def test_a_plan_of_folds_is_drawn_cloth_by_cloth_with_what_each_fold_is(tmp_path
 
     world = Folding(garment("tshirt"), 3, candidates=3)
     term = UtilityTerm(parse_concept("max(extent)"), "real", (0.1, 1.0), (1.0, 0.0))
-    task = Task(world.domain, (Utility((term,)),), 1.0, Provenance("0", 0, "exact", {}, 0, "", 3, False))
+    task = Task(world.domain, (Utility((term,)),), 1.0, Provenance("0", 0, "plans", "plans", {}, 0, "", 3, False))
     plan = task.plan(world)
     page = plan_page(plan, world, "Folds")
     checked(page)

@@ -117,11 +117,7 @@ def plan_statistics(features: Floats, plans: Ints, lengths: Ints, statistic: Sta
 
 
 @kernel
-def _depths(
-    graph: Any,  # GraphArrays
-    initial: Floats,
-    horizon: int,
-) -> Ints:
+def _depths(graph: Any, initial: Floats, horizon: int) -> Ints:
     """Fewest steps in which each state can be reached; the horizon where it cannot."""
     first_action, action_count, first_outcome, outcome_count, outcome_state, outcome_probability = graph
     depth = np.full(initial.size, horizon)
@@ -147,15 +143,9 @@ def _depths(
 
 @kernel
 def _backward(
-    graph: Any,  # GraphArrays
-    depth: Ints,
-    reward: Floats,
-    every_visit: bool,
-    soft: bool,
-    discount: float,
-    values: Floats,
+    graph: Any, depth: Ints, reward: Floats, every_visit: bool, soft: bool, discount: float, values: Floats,
     actions: Floats,
-) -> None:
+) -> None:  # fmt: skip
     first_action, action_count, first_outcome, outcome_count, outcome_state, outcome_probability = graph
     last = values.shape[0] - 1
     values[last] = reward
@@ -190,12 +180,7 @@ def _backward(
 
 
 @kernel
-def _forward(
-    graph: Any,  # GraphArrays
-    actions: Floats,
-    reached: Floats,
-    final: Floats,
-) -> None:
+def _forward(graph: Any, actions: Floats, reached: Floats, final: Floats) -> None:
     first_action, action_count, first_outcome, outcome_count, outcome_state, outcome_probability = graph
     last = reached.shape[0] - 1
     for t in range(last + 1):
@@ -214,11 +199,7 @@ def _forward(
 
 
 @kernel
-def plan_probability(
-    graph: Any,  # GraphArrays
-    actions: Floats,
-    plan: Ints,
-) -> float:
+def plan_probability(graph: Any, actions: Floats, plan: Ints) -> float:
     """Probability of a plan's states given its first one, whatever actions lead through them."""
     first_action, action_count, first_outcome, outcome_count, outcome_state, outcome_probability = graph
     product = 1.0

@@ -87,15 +87,9 @@ def run(peers: bool = True, sizes: tuple[tuple[int, int], ...] = MILLION, repeat
 
 
 def _race(
-    table: Floats,
-    chains: RankedPairs,
-    listed: tuple[Floats, Floats] | None,
-    loss: Loss,
-    plans: int,
-    states: int,
-    repeats: int,
-    first: bool,
-) -> list[dict[str, Any]]:
+    table: Floats, chains: RankedPairs, listed: tuple[Floats, Floats] | None, loss: Loss, plans: int, states: int,
+    repeats: int, first: bool,
+) -> list[dict[str, Any]]:  # fmt: skip
     found: dict[str, Floats] = {}
 
     def ours() -> None:

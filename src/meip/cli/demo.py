@@ -106,10 +106,7 @@ def _plans(world: Any) -> int:
     return history_count(graph, int(graph.initial[0]), graph.horizon, 1_000_000)
 
 
-def _next_steps(output: Path | None) -> Any:
-    from rich.padding import Padding
-    from rich.table import Table
-
+def _next_steps(output: Path | None) -> str:
     file = output or "task.json"
     rows = [
         ("meip demo -o task.json", "keep the task; it is readable JSON"),
@@ -119,9 +116,4 @@ def _next_steps(output: Path | None) -> Any:
         ("meip learn demos.jsonl -o my.json", "learn from your own demonstrations"),
         ("meip show ritual", "the world: states, actions and facts"),
     ]
-    table = Table(box=None, padding=(0, 3, 0, 0), show_edge=False, show_header=False)
-    table.add_column(style="cyan")
-    table.add_column()
-    for row in rows[output is not None :]:
-        table.add_row(*row)
-    return Padding(table, (0, 0, 1, 2))
+    return "".join(f"  {command:36} {what}\n" for command, what in rows[output is not None :])

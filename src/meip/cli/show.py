@@ -121,16 +121,14 @@ def _states(name: str, rows: list[dict[str, Any]], horizon: int) -> Any:
 
 
 def _choices(row: dict[str, Any]) -> str:
+    from meip.report.text import action_text
+
     if not row["legal"]:
         return "nothing: the episode is over"
-    shown = ", ".join(_action(a) for a in row["actions"])
+    shown = ", ".join(action_text(a) for a in row["actions"])
     more = ", ..." if row["legal"] > len(row["actions"]) else ""
-    chosen = "" if row["action"] is None else f"\nchosen: {_action(row['action'])}"
+    chosen = "" if row["action"] is None else f"\nchosen: {action_text(row['action'])}"
     return f"{row['legal']}: {shown}{more}{chosen}"
-
-
-def _action(value: Any) -> str:
-    return " ".join(map(_action, value)) if isinstance(value, list) else str(value)
 
 
 def _tuples(values: list[Any]) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from meip.base import documents
 from meip.base.documents import Strict, document
 from meip.base.errors import DocumentError, LearningError
+from meip.utility.terms import Utility
 
-__all__ = ["Checkpoint", "CheckpointDocument", "Decision"]
+__all__ = ["Checkpoint", "CheckpointDocument", "Decision", "Learned"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,15 @@ class Decision(Strict):
     gain: float
     """By how much the posterior J - costs grew (or would have)."""
     reason: str
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a learner gives: a utility for each member, what spoke for it, and the decisions of the first one."""
+
+    utilities: tuple[Utility, ...]
+    evidence: dict[str, Any] = field(default_factory=dict)
+    decisions: tuple[Decision, ...] = ()
 
 
 @document("checkpoint")

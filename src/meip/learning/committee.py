@@ -12,9 +12,9 @@ those few are fitted, and the best is kept while it pays its price. The features
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -25,9 +25,10 @@ from meip.concepts.bank import ConceptBank
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Composite, Concept
 from meip.concepts.parser import parse_concept
-from meip.learning.checkpoint import Decision
+from meip.learning.checkpoint import Checkpoint, Decision, Learned
 from meip.learning.learner import Study, StudyOptions
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
+from meip.learning.options import Progress
 from meip.learning.ranking_svm import RankedPairs, combine, demonstration_pairs, first_deviation_pairs, fit_ranking
 from meip.learning.selection import deduplicate, relevant
 from meip.learning.shown import ChanceFailures, ShownPlans
@@ -37,11 +38,8 @@ from meip.search.pool import PoolOptions
 from meip.utility.ordering import kendall_tau
 from meip.utility.terms import KNOTS, Utility, UtilityTerm, features, with_weights
 
-__all__ = [
-    "Candidates", "Committee", "CommitteeOptions", "Keeper", "learn_committee", "relative",
-]  # fmt: skip
+__all__ = ["Candidates", "CommitteeOptions", "learn_committee", "relative"]
 
-Progress = Callable[[dict[str, Any]], None]
 ROUGH = 1e-2  # slope left over when candidates are compared
 
 
@@ -83,35 +81,10 @@ class CommitteeOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.members < 1 or self.most < 1 or self.screen < 1:
-            raise LearningError(
-                f"a committee has at least one member with at least one concept, got members={self.members}, "
-                f"most={self.most}, screen={self.screen}"
-            )
-        if not 0 < self.share <= 1:
-            raise LearningError(f"share of the concepts per member: above 0 and at most 1, got {self.share}")
-        if self.branches < 0:
-            raise LearningError(f"branches counts plans that leave a demonstration, got {self.branches}")
+        if min(self.members, self.most, self.screen) < 1 or not 0 < self.share <= 1 or self.branches < 0:
+            raise LearningError(f"a committee has at least one member with at least one concept, got {self}")
         if not self.selection.steps:
             raise LearningError("concepts of a committee are chosen by the likelihood of steps: selection.steps > 0")
-
-
-class Keeper(Protocol):
-    """Where the decisions of members are kept, so that a run that was killed can go on: see `checkpoint`."""
-
-    def decisions(self, member: int) -> tuple[Decision, ...]: ...
-
-    def keep(self, member: int, decisions: Sequence[Decision]) -> None: ...
-
-
-@dataclass(frozen=True)
-class Committee:
-    """What was learned, and what spoke for it."""
-
-    utilities: tuple[Utility, ...]
-    evidence: dict[str, Any]
-    decisions: tuple[Decision, ...] = ()
-    """Of the first member."""
 
 
 @dataclass(frozen=True)
@@ -163,8 +136,8 @@ def learn_committee(
     *,
     jobs: int = 1,
     backend: Backend = "loky",
-    checkpoint: Keeper | None = None,
-) -> Committee:
+    checkpoint: Checkpoint | None = None,
+) -> Learned:
     """Learn a committee, the same for any number of jobs; `progress` is told {"stage", "member", "members"}.
 
     `checkpoint` keeps the concepts of each member that is done.
@@ -197,7 +170,7 @@ def learn_committee(
         "tau": taus,
         "seconds": {"prepare": prepared - begun, "learn": time.perf_counter() - prepared},
     }
-    return Committee(utilities, evidence, found[0][1])
+    return Learned(utilities, evidence, found[0][1])
 
 
 def _alternatives(training: ShownPlans) -> int:
@@ -214,7 +187,7 @@ class _Selector:
     objective: Likelihood
     candidates: Candidates
     options: CommitteeOptions
-    checkpoint: Keeper | None
+    checkpoint: Checkpoint | None
 
     def __call__(self, member: int, rng: np.random.Generator) -> tuple[list[int], tuple[Decision, ...]]:
         """Positions of the concepts, in the order in which they were taken, and the decisions."""

@@ -197,16 +197,9 @@ def _cross_sums(
 
 @kernel
 def active_partners(
-    items: Ints,
-    starts: Ints,
-    weights: Floats,
-    scores: Floats,
-    margin: float,
-    width: float,
-    columns: Floats,
-    degree: Floats,
-    partners: Floats,
-) -> None:
+    items: Ints, starts: Ints, weights: Floats, scores: Floats, margin: float, width: float, columns: Floats,
+    degree: Floats, partners: Floats,
+) -> None:  # fmt: skip
     """The graph of the pairs with 0 < z < width: adds to degree [S] the weight of each state's pairs, and to
     partners [S, K] the weighted columns of the earlier states it is paired with.
 
@@ -241,17 +234,9 @@ def active_partners(
 
 @kernel
 def _cross_partners(
-    values: Floats,
-    places: Ints,
-    low: int,
-    middle: int,
-    high: int,
-    margin: float,
-    width: float,
-    rows: Floats,
-    degrees: Floats,
-    sums: Floats,
-) -> None:
+    values: Floats, places: Ints, low: int, middle: int, high: int, margin: float, width: float, rows: Floats,
+    degrees: Floats, sums: Floats,
+) -> None:  # fmt: skip
     running = np.zeros(rows.shape[1])
     enters, leaves = middle, middle  # the earlier states within reach of a later one: enters..leaves
     for i in range(high - 1, middle - 1, -1):

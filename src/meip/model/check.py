@@ -19,7 +19,7 @@ from meip.base.errors import MeipError
 from meip.model.domain import Domain, FactBlock, Facts, Fluent, stack_facts
 from meip.model.graph import StateGraph
 from meip.model.problems import REQUIRED
-from meip.model.world import Batches, Fast, HasGoal, StaticFacts, describe, encode, half_offered, offers
+from meip.model.world import Batches, Fast, HasGoal, StaticFacts, describe, encode, half_offered, has, offers
 
 __all__ = ["check_world"]
 
@@ -33,7 +33,7 @@ GRAPHED = 10  # states on which a graph of the world's own is compared with the 
 
 def check_world(world: Any, *, seed: int | np.random.Generator = 0, walks: int = 50) -> list[str]:
     """What is wrong with a world, in words; an empty list if random walks found nothing."""
-    missing = [name for name in REQUIRED if not _has(world, name)]
+    missing = [name for name in REQUIRED if not has(world, name)]
     if missing:
         return [f"{type(world).__name__} has no {name}; a world needs {', '.join(REQUIRED)}" for name in missing]
     checker = _Checker(world)
@@ -323,13 +323,6 @@ def _same(a: Facts, b: Facts) -> bool:
         and set(a.tables) == set(b.tables)
         and all(_equal(a.tables[n], b.tables[n]) for n in a.tables)
     )
-
-
-def _has(world: Any, name: str) -> bool:
-    try:
-        return hasattr(world, name)
-    except Exception:  # the property exists and fails: reported when it is asked
-        return True
 
 
 def _hashable(value: Any) -> bool:

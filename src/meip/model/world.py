@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HOOKS", "Action", "Batches", "Decodes", "Describes", "Draws", "Fast", "Files", "GoesOn", "HasGoal", "Joins",
     "Lazy", "Open", "Paints", "Picture", "Rename", "State", "StaticFacts", "World", "describe", "encode",
-    "half_offered", "offers", "paint", "pictures", "plan_text", "with_proposal",
+    "half_offered", "has", "offers", "paint", "pictures", "plan_text", "with_proposal",
 ]  # fmt: skip
 
 State: TypeAlias = Any  # hashable
@@ -205,7 +205,7 @@ Hook = TypeVar("Hook")
 
 def offers(world: object, hook: type[Hook]) -> TypeGuard[Hook]:
     """Does the world (or a class of worlds) have all members of this hook?"""
-    return all(_has(world, name) for name in _members(hook))
+    return all(has(world, name) for name in _members(hook))
 
 
 def half_offered(world: object) -> list[tuple[str, list[str]]]:
@@ -213,8 +213,8 @@ def half_offered(world: object) -> list[tuple[str, list[str]]]:
     found = []
     for hook in HOOKS:
         inherited = {name for base in hook.__mro__[1:] if base in HOOKS for name in _members(base)}
-        missing = sorted(name for name in _members(hook) if not _has(world, name))
-        if missing and any(_has(world, name) for name in _members(hook) - inherited):
+        missing = sorted(name for name in _members(hook) if not has(world, name))
+        if missing and any(has(world, name) for name in _members(hook) - inherited):
             found.append((hook.__name__, missing))
     return found
 
@@ -233,7 +233,8 @@ def _members(hook: Any) -> frozenset[str]:
     return _MEMBERS.setdefault(hook, frozenset(names))
 
 
-def _has(world: object, name: str) -> bool:
+def has(world: object, name: str) -> bool:
+    """Does the world have this member, whether or not asking for it fails?"""
     try:
         return hasattr(world, name)
     except Exception:  # a property that exists and fails: whoever asks for it will see

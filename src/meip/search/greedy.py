@@ -116,14 +116,9 @@ def _means(graph: StateGraph, ranking: Ranking, outcomes: Sequence[Sequence[tupl
 
 
 def _walked(
-    graph: StateGraph,
-    ranking: Ranking,
-    history: Sequence[int],
-    states: Sequence[int],
-    actions: Sequence[int],
-    reason: str,
-    clock: Clock,
-) -> Found:
+    graph: StateGraph, ranking: Ranking, history: Sequence[int], states: Sequence[int], actions: Sequence[int],
+    reason: str, clock: Clock,
+) -> Found:  # fmt: skip
     kept = without_loops(states)
     plan = (*history[:-1], *(states[i] for i in kept))
     value = float(ranking.mean(graph, plan[-1:])[0])
@@ -153,15 +148,9 @@ def by_falling(values: Floats, rng: np.random.Generator) -> list[int]:
 
 
 def extend_by_tau(
-    graph: StateGraph,
-    ranking: Ranking,
-    states: list[int],
-    actions: list[int],
-    horizon: int,
-    query: Query,
-    rng: np.random.Generator,
-    clock: Clock,
-) -> None:
+    graph: StateGraph, ranking: Ranking, states: list[int], actions: list[int], horizon: int, query: Query, rng:
+    np.random.Generator, clock: Clock,
+) -> None:  # fmt: skip
     """Complete a plan by what adds most to the tau of its history, again and again; new states before old ones."""
     while len(states) < horizon and not clock.late:
         moves = graph.moves(states[-1])

@@ -8,9 +8,10 @@ and resumed from its checkpoint.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -21,7 +22,7 @@ from meip.base.errors import LearningError, MeipError
 from meip.base.parallel import parallel_map, task_rng
 from meip.concepts.grammar import Grammar
 from meip.learning import learner, objectives, stepwise
-from meip.learning.checkpoint import Checkpoint, Decision
+from meip.learning.checkpoint import Checkpoint, Decision, Learned
 from meip.learning.committee import CommitteeOptions, learn_committee
 from meip.learning.objectives import choose_learner, default_grammar
 from meip.learning.options import LearnOptions, Progress, Run, routed
@@ -43,15 +44,6 @@ SHARES, SIZES = {"history": 0.2, "choices": 0.5}, {"history": 4}  # of a member'
 
 FITTED = ("steps", "branches", "knots", "chance_failures")  # options of Algorithm 1 ..
 PURSUED = ("grammar", "kappa", "constant_cost", "tolerance", "order", "max_concepts", *FITTED)  # .. and of Algorithm 2
-
-
-@dataclass(frozen=True)
-class _Fitted:
-    """What a learner gives."""
-
-    members: tuple[Utility, ...]
-    decisions: tuple[Decision, ...] = ()
-    evidence: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,8 +80,8 @@ def learn(
     evidence = {"objective": why, **fitted.evidence}
     found = Task(
         training.domain,
-        fitted.members,
-        _tau_demo(training, fitted.members, used.tolerance),
+        fitted.utilities,
+        _tau_demo(training, fitted.utilities, used.tolerance),
         _provenance(training, described, used, chosen, evidence),
         fitted.decisions,
         proposal=shown.proposal,
@@ -154,7 +146,7 @@ def _store(run: Run, described: list[dict[str, Any]], options: LearnOptions, cho
 
 def _by_plans(
     episodes: Sequence[Episode], shown: Replayed, options: LearnOptions, store: Checkpoint | None, run: Run
-) -> _Fitted:
+) -> Learned:
     """Pursue the concepts of each member, or fit those that are given."""
     count = options.committee or 1
     members = [_member(number, episodes, shown, options, store) for number in range(count)]
@@ -169,12 +161,12 @@ def _by_plans(
             backend=run.backend,
             progress=lambda done, total: run.tell(stage="members", done=done, members=total),
         )
-    return _Fitted(tuple(utility for utility, _ in fitted), fitted[0][1])
+    return Learned(tuple(utility for utility, _ in fitted), decisions=fitted[0][1])
 
 
 def _by_history(
     episodes: Sequence[Episode], shown: Replayed, options: LearnOptions, store: Checkpoint | None, run: Run
-) -> _Fitted:
+) -> Learned:
     """Many simple utilities, each from its own share of the concepts."""
     size = CommitteeOptions.members if options.committee is None else options.committee
     members = 1 if options.concepts is not None else size
@@ -198,21 +190,19 @@ def _by_history(
 
     found = learn_committee(shown, settings, told, jobs=run.jobs, backend=run.backend, checkpoint=store)
     evidence = {key: value for key, value in found.evidence.items() if key not in ("seconds", "demonstrations")}
-    return _Fitted(found.utilities, found.decisions, evidence)
+    return dataclasses.replace(found, evidence=evidence)
 
 
 def _by_choices(
     episodes: Sequence[Episode], shown: Replayed, options: LearnOptions, store: Checkpoint | None, run: Run
-) -> _Fitted:
+) -> Learned:
     """Learn from each step among its alternatives."""
     chosen: dict[str, Any] = {"grammar": options.grammar, "share": options.concept_share, "seed": options.seed}
     if options.concepts is not None:
         chosen |= {"concepts": options.concepts, "choice": "single"}
     elif options.committee is not None:
         chosen |= {"members": options.committee, "choice": "committee" if options.committee > 1 else "single"}
-    found = stepwise.learn_stepwise(shown, stepwise.StepwiseOptions(**chosen), run.progress)
-    evidence = {key: value for key, value in found.evidence.items() if key not in ("regime", "seed")}
-    return _Fitted(found.utilities, evidence=evidence)
+    return stepwise.learn_stepwise(shown, stepwise.StepwiseOptions(**chosen), run.progress)
 
 
 LEARNERS = {"plans": _by_plans, "history": _by_history, "choices": _by_choices}
@@ -329,6 +319,7 @@ def _provenance(
         __version__,
         options.seed,
         options.objective if options.objective.startswith("svm") else chosen,
+        chosen,
         {name: value for name, value in documents.to_json(options).items() if name not in options.unused(chosen)},
         len(given),
         documents.content_hash(given),

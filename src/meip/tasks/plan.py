@@ -71,7 +71,7 @@ def task_query(task: Task, graph: StateGraph, query: Query) -> Query:
     world's goal; one learned from what steps add to their histories looks for the likeliest steps; else the search is
     exact where all plans can be looked at, else by beam, or by tree search where chance plays a part.
     """
-    method = AUTOMATIC.get(task.provenance.objective, "auto") if query.method == "auto" else query.method
+    method = AUTOMATIC.get(task.provenance.learner, "auto") if query.method == "auto" else query.method
     horizon = query.horizon
     if horizon is None:  # to the end of the episode, or as long as the longest demonstration
         horizon = min(graph.horizon, task.provenance.longest) if task.provenance.stopped else graph.horizon

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class GraphColumns:
         return np.where(states >= 0, self._row[states], -1)
 
     def matrix(self, concepts: Sequence[Concept]) -> tuple[Floats, Bools]:
-        """Floats and missing marks [rows, K]."""
+        """Values and missing marks [rows, K]."""
         size = len(self)
         stale: dict[int, list[Concept]] = {}  # how far a concept is known -> concepts
         for concept in dict.fromkeys(concepts):
@@ -107,17 +107,7 @@ class Programs:
     """Concepts of a domain compiled once: the programs that were asked for last."""
 
     def __init__(self, domain: Domain, limit: int = 16) -> None:
-        self.domain = domain
-        self.limit = limit
-        self._known: OrderedDict[tuple[Concept, ...], Program] = OrderedDict()
+        self._compiled = lru_cache(limit)(partial(Program, domain))
 
     def __call__(self, concepts: Sequence[Concept]) -> Program:
-        key = tuple(concepts)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = Program(self.domain, key)
-            if len(self._known) > self.limit:
-                self._known.popitem(last=False)
-        else:
-            self._known.move_to_end(key)
-        return found
+        return self._compiled(tuple(concepts))

@@ -325,16 +325,9 @@ def _print(m: Bits, a: int, c: int, n: int, states: int, out: Bits) -> None:
 
 @kernel
 def run(
-    code: Code,
-    inputs: Bits,
-    pool: Code,
-    m: Bits,
-    functions: Floats,
-    values: Floats,
-    missing: Bools,
-    prints: Bits,
+    code: Code, inputs: Bits, pool: Code, m: Bits, functions: Floats, values: Floats, missing: Bools, prints: Bits,
     states: int,
-) -> None:
+) -> None:  # fmt: skip
     """Evaluate a program: inputs [tiles, N, TILE] are the first N tuples of the arena m; one column [S] per result,
     one row [4] per fingerprint.
 

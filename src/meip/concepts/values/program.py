@@ -368,19 +368,9 @@ class Program:
         return to
 
     def _emit(
-        self,
-        op: int,
-        to: int = -1,
-        a: int = -1,
-        b: int = -1,
-        c: int = -1,
-        *,
-        x: Size = (),
-        y: Size = (),
-        z: Size = (),
-        extra: int = 0,
-        more: int = 0,
-    ) -> None:
+        self, op: int, to: int = -1, a: int = -1, b: int = -1, c: int = -1, *, x: Size = (), y: Size = (), z:
+        Size = (), extra: int = 0, more: int = 0,
+    ) -> None:  # fmt: skip
         self._code.append((op, to, a, b, c, self._size(x), self._size(y), self._size(z), extra, more))
 
     def _size(self, of: Size) -> int:

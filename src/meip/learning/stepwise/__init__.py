@@ -1,4 +1,4 @@
-"""The stepwise regime: learn from each demonstrated step among its alternatives (long plans, many actions).
+"""Learn from each demonstrated step among its alternatives (long plans, many actions).
 
 steps         demonstrated steps with their alternatives, as state numbers
 candidates    counts of the grammar's terms, each different one once
@@ -6,6 +6,6 @@ objective     the per-step likelihood with linear increments, fitted under an L1
 learn         the choice of price and model by held-out demonstrations
 """
 
-from meip.learning.stepwise.learn import StepwiseOptions, StepwiseResult, learn_stepwise, stepwise
+from meip.learning.stepwise.learn import StepwiseOptions, learn_stepwise
 
-__all__ = ["StepwiseOptions", "StepwiseResult", "learn_stepwise", "stepwise"]
+__all__ = ["StepwiseOptions", "learn_stepwise"]

@@ -1,4 +1,4 @@
-"""The stepwise regime of the learner: from a few demonstrations to a utility, or a committee of utilities.
+"""Learning from single choices: from a few demonstrations to a utility, or a committee of utilities.
 
 For long plans and many actions. Candidate concepts are counts; a demonstrated step is a choice among the successors,
 by the softmax of what they add to g; an L1 price times complexity selects. Held-out steps decide how demonstrations are
@@ -9,7 +9,7 @@ walked greedily, choose the price.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,8 @@ from meip.base.errors import LearningError
 from meip.concepts.check import kind
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
+from meip.learning.checkpoint import Learned
+from meip.learning.options import Progress
 from meip.learning.stepwise.candidates import find_candidates, given_candidates
 from meip.learning.stepwise.objective import Problem, build_problem, fit, log_likelihood
 from meip.learning.stepwise.steps import ALTERNATIVES, Demonstrated, Steps
@@ -31,9 +33,7 @@ from meip.search.query import Query
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import Utility, UtilityTerm
 
-__all__ = ["Progress", "Stage", "StepwiseOptions", "StepwiseResult", "Trial", "learn_stepwise", "stepwise"]
-
-Progress = Callable[[dict[str, Any]], None]
+__all__ = ["StepwiseOptions", "Trial", "learn_stepwise"]
 
 
 @dataclass(frozen=True)
@@ -78,65 +78,31 @@ SIMPLE = 2  # the level of concepts that decide how demonstrations are read
 SURPRISE = 0.25  # in log-likelihood of a step: what is foreseen worse by this much was read wrongly
 
 
-@dataclass(frozen=True)
-class StepwiseResult:
-    """What was learned, and the evidence for each choice on the way."""
-
-    utilities: tuple[Utility, ...]
-    evidence: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Stage:
-    """What is carried on between the stages of learning."""
-
-    name: str
-    result: StepwiseResult | None = None
-
-
 def learn_stepwise(
-    episodes: Sequence[Episode] | Replayed, options: StepwiseOptions | None = None, progress: Progress | None = None
-) -> StepwiseResult:
-    """Learn by the stepwise regime; the same seed gives the same result."""
-    result: StepwiseResult | None = None
-    for state, info in stepwise(episodes, options or StepwiseOptions()):
-        if progress is not None:
-            progress(info)
-        result = state.result
-    if result is None:
-        raise LearningError("the stepwise regime ended without a result")
-    return result
-
-
-def stepwise(given: Sequence[Episode] | Replayed, options: StepwiseOptions) -> Iterator[tuple[Stage, dict[str, Any]]]:
-    """The stages as they happen: (what is carried on, what is only for looking at)."""
+    given: Sequence[Episode] | Replayed, options: StepwiseOptions | None = None, progress: Progress | None = None
+) -> Learned:
+    """Learn from single choices; the same seed gives the same result, and the evidence for each choice on the way."""
+    options, tell = options or StepwiseOptions(), progress or (lambda info: None)
     episodes = given if isinstance(given, Replayed) else replay_all(given)
     steps = Steps(episodes, options.seed, options.alternatives, options.only_needed)
     simple = dataclasses.replace(options.grammar, max_level=min(SIMPLE, options.grammar.max_level))
     reading = _Study(steps, options, simple).survey()
-    yield Stage("reading"), {"stage": "reading", **reading}
+    tell({"stage": "reading", **reading})
     pairs = 0 if reading["order"]["matters"] else options.pairs
     steps = Steps(episodes, options.seed, options.alternatives, reading["reading"] == "needed", pairs)
     study = _Study(steps, options, options.grammar)
     study.begin(reading)
-    yield Stage("candidates"), {"stage": "candidates", **study.material()}
+    tell({"stage": "candidates", **study.material()})
     tried: list[Trial] = []
     for trial in study.trials():
         tried.append(trial)
-        yield Stage("held-out"), {"stage": "held-out", **trial.as_evidence()}
+        tell({"stage": "held-out", **trial.as_evidence()})
     winner = _winner(tried)
     utilities = study.fit_model(winner.model, study.demonstrations, winner.strength)
-    evidence = {
-        "regime": "stepwise",
-        **reading,
-        **study.material(),
-        "trials": [trial.as_evidence() for trial in tried],
-        "model": winner.model,
-        "strength": winner.strength,
-        "seed": options.seed,
-    }
-    result = StepwiseResult(tuple(utilities), evidence)
-    yield Stage("fitted", result), {"stage": "fitted", "model": winner.model, "members": len(utilities)}
+    tell({"stage": "fitted", "model": winner.model, "members": len(utilities)})
+    chosen = {"model": winner.model, "strength": winner.strength}
+    trials = [trial.as_evidence() for trial in tried]
+    return Learned(tuple(utilities), {**reading, **study.material(), "trials": trials, **chosen})
 
 
 @dataclass(frozen=True)

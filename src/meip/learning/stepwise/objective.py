@@ -198,17 +198,9 @@ def _steps_value(u: Any, first: Any, right: Any, share: Any) -> float:
 
 @kernel
 def _residuals(
-    w: Any,
-    rises: Any,
-    states: Any,
-    first: Any,
-    right: Any,
-    later: Any,
-    earlier: Any,
-    margin: float,
-    residual: Any,
+    w: Any, rises: Any, states: Any, first: Any, right: Any, later: Any, earlier: Any, margin: float, residual: Any,
     pull: Any,
-) -> float:
+) -> float:  # fmt: skip
     """-J without the price; writes its derivative by d of each alternative and by g of each demonstrated state."""
     u, g = _combine(w, rises), _combine(w, states)
     share = residual

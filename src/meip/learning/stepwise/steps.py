@@ -146,14 +146,9 @@ def _renumber(shown: Demonstrated, place: dict[int, int], offset: int) -> None:
 
 
 def _demonstrated(
-    graph: StateGraph,
-    problem: int,
-    parts: set[int],
-    plan: Plan,
-    budget: int,
-    rng: np.random.Generator,
-    also: Sequence[Sequence[Hashable]] | None = None,
-) -> Demonstrated:
+    graph: StateGraph, problem: int, parts: set[int], plan: Plan, budget: int, rng: np.random.Generator, also:
+    Sequence[Sequence[Hashable]] | None = None,
+) -> Demonstrated:  # fmt: skip
     states = [graph.intern(s) for s in plan.states]
     order = list(range(len(states) - 1))
     if len(order) > 8:

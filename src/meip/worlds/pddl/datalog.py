@@ -116,14 +116,9 @@ def _next(query: Query, bound: Bindings, ranges: Sequence[tuple[int, int]], todo
 
 
 def _join_one(
-    pattern: Pattern,
-    relations: Mapping[str, Relation],
-    span: tuple[int, int],
-    bound: Bindings,
-    length: int,
-    objects: int,
-    limit: int,
-) -> tuple[Bindings, int]:
+    pattern: Pattern, relations: Mapping[str, Relation], span: tuple[int, int], bound: Bindings, length: int,
+    objects: int, limit: int,
+) -> tuple[Bindings, int]:  # fmt: skip
     relation = relations[pattern.name]
     known = [i for i, t in enumerate(pattern.terms) if isinstance(t, int) or t in bound]
     first_use = {t: pattern.terms.index(t) for t in pattern.variables}

@@ -6,8 +6,8 @@ row of words in a hash table, an action its number in the engine until somebody 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast, overload
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -32,8 +32,8 @@ class PackedGraph(StateGraph):
         self.engine = world.engine
         self.table = StateTable(self.engine.width)
         super().__init__(world)
-        self.states = cast("list[Any]", _Rows(self))
-        self.actions = cast("list[Any]", _Actions(self))
+        self.states = cast("list[Any]", _View(self.table.__len__, lambda k: self.table.states[k].tobytes()))
+        self.actions = cast("list[Any]", _View(self._action_id.__len__, self.action))
 
     def _prepare(self) -> None:
         self._action_id = self._growing(np.int64)
@@ -124,41 +124,19 @@ def _merged(parents: Ints, actions: Ints, states: Ints, odds: Floats) -> tuple[I
     return parents[kept], actions[kept], states[kept], total[kept]
 
 
-class _Rows(Sequence[bytes]):
-    """The states of a packed graph as the world knows them, made when they are asked for."""
+class _View(Sequence[Any]):
+    """States or actions as the world knows them, made when they are asked for."""
 
-    def __init__(self, graph: PackedGraph) -> None:
-        self._table = graph.table
-
-    def __len__(self) -> int:
-        return len(self._table)
-
-    @overload
-    def __getitem__(self, place: int) -> bytes: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[bytes]: ...
-    def __getitem__(self, place: int | slice) -> bytes | list[bytes]:
-        found = self._table.states[place]
-        return [row.tobytes() for row in found] if isinstance(place, slice) else found.tobytes()
-
-
-class _Actions(Sequence[str]):
-    """The actions of a packed graph as texts, made when they are asked for."""
-
-    def __init__(self, graph: PackedGraph) -> None:
-        self._engine, self._ids = graph.engine, graph._action_id
+    def __init__(self, length: Callable[[], int], item: Callable[[int], Any]) -> None:
+        self._length, self._item = length, item
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return self._length()
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
+    def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
-            return [step_text(self._engine.step(int(i))) for i in self._ids.view()[place]]
-        return step_text(self._engine.step(int(self._ids.view()[place])))
+            return [self._item(k) for k in range(*place.indices(len(self)))]
+        return self._item(range(len(self))[place])
 
 
 class StateTable:

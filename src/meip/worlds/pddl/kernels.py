@@ -89,14 +89,9 @@ def match(
 
 @kernel
 def apply_plain(
-    states: Words,
-    offsets: Ints,
-    actions: Ints,
-    patch_start: Ints,
-    patch_word: Ints,
-    patch_clear: Words,
-    patch_set: Words,
-) -> Words:
+    states: Words, offsets: Ints, actions: Ints, patch_start: Ints, patch_word: Ints, patch_clear: Words, patch_set:
+    Words,
+) -> Words:  # fmt: skip
     """[M, width] the successors of each state by its actions, for actions with one outcome that only change bits."""
     width = states.shape[1]
     out = np.empty((len(actions), width), dtype=np.uint64)
@@ -173,16 +168,9 @@ def _binary(code: int, one: float, other: float) -> float:
 
 @kernel
 def keep_conditions(
-    states: Words,
-    numbers: Floats,
-    offsets: Ints,
-    actions: Ints,
-    condition: Ints,
-    start: Ints,
-    operation: Ints,
-    integer: Ints,
-    real: Floats,
-) -> tuple[Ints, Ints]:
+    states: Words, numbers: Floats, offsets: Ints, actions: Ints, condition: Ints, start: Ints, operation: Ints,
+    integer: Ints, real: Floats,
+) -> tuple[Ints, Ints]:  # fmt: skip
     """Drop the actions whose further condition is false."""
     stack = np.empty(len(operation) + 1, dtype=np.float64)
     kept_offsets = np.zeros_like(offsets)
@@ -268,17 +256,9 @@ def apply_general(
 
 @kernel
 def goal_reached(
-    states: Words,
-    numbers: Floats,
-    test_word: Ints,
-    test_mask: Words,
-    test_need: Words,
-    program: int,
-    start: Ints,
-    operation: Ints,
-    integer: Ints,
-    real: Floats,
-) -> Bools:
+    states: Words, numbers: Floats, test_word: Ints, test_mask: Words, test_need: Words, program: int, start: Ints,
+    operation: Ints, integer: Ints, real: Floats,
+) -> Bools:  # fmt: skip
     """[K] does the goal hold in each state?"""
     stack = np.empty(len(operation) + 1, dtype=np.float64)
     reached = np.ones(states.shape[0], dtype=np.bool_)

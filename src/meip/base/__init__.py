@@ -1,5 +1,6 @@
 """What every room stands on: files, numbers and processes. It knows nothing of worlds, concepts or tasks.
 
+arrays      names for arrays
 errors      the exception tree
 files       texts and JSON, read strictly and written as a whole or not at all
 documents   versioned JSON documents, described once by a dataclass

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from outlines import outline
 from shapely.geometry import Polygon
 from shapely.ops import unary_union
 from test_folds import random_cloths, random_fold
@@ -46,7 +47,7 @@ def test_the_outline_is_the_union_by_shapely() -> None:
 def test_a_flat_garment_has_the_outline_of_its_parts_together(template: str) -> None:
     garment = garments.garment(template)
     (loop,) = silhouette(Cloth.flat(garment))
-    assert signed_area(loop) == pytest.approx(signed_area(garments.outline(garment)))
+    assert signed_area(loop) == pytest.approx(signed_area(outline(garment)))
 
 
 def test_a_ring_has_a_hole() -> None:

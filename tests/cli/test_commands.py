@@ -10,7 +10,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -18,8 +18,11 @@ import pytest
 import meip
 from meip import Domain, EntityClass, append_demonstration, predicate, record
 from meip.base import documents
-from meip.cli import main
+from meip.cli import learn as cli_learn, main, plan as cli_plan, reproduce as cli_reproduce
+from meip.learning.options import Objective
 from meip.model.problems import problem_document, registered
+from meip.search.find import SEARCHES
+from meip.search.query import CHANCES
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
 
@@ -219,3 +222,11 @@ def test_bench_prints_and_writes_the_rows_of_each_benchmark(
     assert "columns: its peer is not installed" in run(capsys, "bench", "columns", "--peers")[1]
     code, _, err = run(capsys, "bench", "colums")
     assert code == 2 and "no benchmark 'colums'; did you mean 'columns'" in err
+
+
+def test_names_that_the_command_line_lists_are_those_of_the_library() -> None:
+    """They are written twice, because `meip --help` must not load what knows them."""
+    assert ("auto", *SEARCHES) == cli_plan.METHODS
+    assert cli_plan.CHANCES == CHANCES
+    assert get_args(Objective) == cli_learn.OBJECTIVES
+    assert [name.value for name in cli_reproduce.Name] == [*cli_reproduce.RUNNERS, "all"]

@@ -16,9 +16,9 @@ from meip.concepts.english import english
 from meip.concepts.grammar import Grammar
 from meip.concepts.parser import parse_concept
 from meip.experiments.rites import paper_demonstrations
+from meip.learning.automatic import choose_learner
 from meip.learning.committee import CommitteeOptions, learn_committee, relative
 from meip.learning.likelihood import LikelihoodOptions
-from meip.learning.objectives import choose_learner
 from meip.learning.shown import ShownPlans
 from meip.model.choices import replay_all
 from meip.model.demonstrations import Episode

@@ -153,7 +153,8 @@ def test_every_search_keeps_its_time_and_returns_something(method: str) -> None:
     asked = {"iterations": 10**9, "nodes": 10**12, "seconds": 0.2, "width": 10**5}
     found = search(graph, ranking, method=method, **asked)
     assert time.monotonic() - begun < 1.5
-    assert found.stopped_by == "seconds" or (method == "greedy" and found.stopped_by == "horizon")
+    assert found.stopped_by in ("seconds", "horizon", "finished")
+    assert found.stopped_by == "seconds" or found.seconds < 0.2  # it was through before
     assert found.states[0] == 0 and found.method
 
 
@@ -255,9 +256,9 @@ def test_wrong_names_are_corrected() -> None:
         Query().changed(second=1)
 
 
-def test_a_world_that_is_over_has_a_plan_of_one_state() -> None:
+@pytest.mark.parametrize("method", SEARCHES)
+def test_a_world_that_is_over_has_a_plan_of_one_state(method: str) -> None:
     graph = StateGraph(RandomWorld(2, horizon=1))
-    for method in SEARCHES:
-        found = search(graph, ranking_of(ranks(2, 6)), method=method, iterations=5)
-        assert found.states == (0,)
-        assert found.actions == ()
+    found = search(graph, ranking_of(ranks(2, 6)), method=method, iterations=5)
+    assert found.states == (0,)
+    assert found.actions == ()

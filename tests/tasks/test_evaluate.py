@@ -7,10 +7,10 @@ import pytest
 from meip import BudgetError, Episode, LearningError, Run, Task, learn, record
 from meip.baselines.agents import CloneAgent, MaxEntAgent, RandomAgent
 from meip.experiments.rites import paper_demonstrations
+from meip.learning.selection import precedence
 from meip.model.graph import StateGraph
 from meip.search.query import Query
 from meip.tasks.evaluate import Metric, behaviours, evaluate, task_metrics
-from meip.tasks.task import precedence
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ from meip.base import documents
 from meip.experiments.rites import demonstrate, paper_demonstrations, random_rite
 from meip.learning.checkpoint import Checkpoint
 from meip.learning.learner import Learner
-from meip.learning.options import UNUSED
+from meip.learning.options import UNUSED, Objective
 from meip.learning.pursuit import Pursuit
 from meip.model.choices import replay_all
 from meip.worlds.didactic import Didactic
@@ -213,7 +213,7 @@ def test_every_option_is_walked_over() -> None:
     assert set(ANOTHER) == {f.name for f in dataclasses.fields(LearnOptions)} - {"objective"}
 
 
-@pytest.mark.parametrize("objective", ["plans", "choices", "history", "svm", "svm-literal"])
+@pytest.mark.parametrize("objective", [one for one in get_args(Objective) if one != "auto"])
 @pytest.mark.parametrize("name", ANOTHER)
 def test_every_option_changes_the_task_or_is_refused_by_name(name: str, objective: str) -> None:
     episodes = WHERE.get((objective, name), lambda: paper_demonstrations("free"))()

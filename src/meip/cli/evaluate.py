@@ -74,7 +74,7 @@ def evaluate(
 def _baselines(name: str, task: Any, demos: Sequence[str], own: str | None) -> dict[str, Any]:
     """The agents that go by a name; MaxEnt-IRL has the concepts of the task's first member, but those about order."""
     from meip.baselines.agents import CloneAgent, GoalAgent, MaxEntAgent, RandomAgent
-    from meip.tasks.task import precedence
+    from meip.learning.selection import precedence
 
     if name in ("goal-count", "random"):
         return {name: GoalAgent() if name == "goal-count" else RandomAgent()}

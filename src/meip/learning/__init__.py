@@ -2,10 +2,10 @@
 knows no files but its checkpoints, and no tasks.
 
 options      what decides a task, and what only decides how the work is done
-objectives   which learner fits the demonstrations where none is asked for
+automatic    what demonstrations are compared by, and in which grammar, where nothing is asked for
 shown        demonstrated plans as rows of numbers, ready to be compared
 candidates   concepts that could matter, their order, and what is avoided
-selection    which concepts are relevant, and which are the same
+selection    which concepts are relevant, which are the same, which are about order
 likelihood   the likelihood of whole plans, and of steps by what they add to their history
 pairs        ordered pairs of states, without listing them
 ranking_svm  the paper's Ranking SVM

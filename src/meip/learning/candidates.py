@@ -8,11 +8,11 @@ import numpy as np
 
 from meip.base.arrays import Bools, Floats
 from meip.concepts.check import kind
-from meip.concepts.language import Composite, Concept, Quantified
+from meip.concepts.language import Concept, Quantified
 from meip.learning.learner import Study
-from meip.learning.selection import deduplicate, exactly_seen, relevant as changing
+from meip.learning.selection import deduplicate, exactly_seen, relevant as changing, unless
 
-__all__ = ["SAME_TAU", "Bundle", "Candidates", "is_order", "unless"]
+__all__ = ["SAME_TAU", "Bundle", "Candidates"]
 
 Bundle = tuple[Concept, ...]
 SAME_TAU = 1e-9
@@ -116,13 +116,3 @@ class Candidates:
         wrong = (np.isfinite(b) & (a >= b)).sum(axis=0)
         shown = (np.isfinite(a) & np.isfinite(b)).any(axis=0)
         return np.asarray(shown & (wrong <= self.tolerance * len(first) + 1e-9), dtype=np.bool_)
-
-
-def is_order(concept: Concept) -> bool:
-    """Is this "late and not early"?"""
-    return isinstance(concept, Composite) and concept.operation == "and"
-
-
-def unless(late: Concept, early: Concept) -> Concept:
-    """The concept "late and not early": the order is broken."""
-    return Composite("and", (late, Composite("not", (early,))))

@@ -15,11 +15,12 @@ import numpy as np
 from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import LearningError, did_you_mean
 from meip.concepts.check import kind
-from meip.concepts.language import Composite, Concept
+from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
 from meip.learning.estimator import UtilityEstimator
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
 from meip.learning.ranking_svm import combine, demonstration_pairs, first_deviation_pairs, fit_ranking, literal_pairs
+from meip.learning.selection import precedence
 from meip.learning.shown import ChanceFailures, ShownPlans
 from meip.model.choices import Replayed
 from meip.model.demonstrations import Episode
@@ -193,9 +194,10 @@ def _order_broken(terms: Sequence[UtilityTerm]) -> Floats:
     place = {term.concept: sum(sizes[:k]) for k, term in enumerate(terms)}
     rows = []
     for concept in place:
-        if isinstance(concept, Composite) and concept.operation == "and" and concept.arguments[0] in place:
+        pair = precedence(concept)
+        if pair is not None and pair[1] in place:
             row = np.zeros(sum(sizes))
-            row[[place[concept], place[concept.arguments[0]]]] = 1.0
+            row[[place[concept], place[pair[1]]]] = 1.0
             rows.append(row)
     return np.array(rows).reshape(len(rows), sum(sizes))
 

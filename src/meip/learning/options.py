@@ -64,7 +64,7 @@ class LearnOptions(Strict):
     objective: Objective = "auto"
     """What is maximised. plans: the likelihood of whole plans (Eq. 10); choices: of single steps among their
     alternatives, by what they add to g; history: the same by what they add to their history; svm, svm-literal: the
-    paper's Ranking SVM in the form that works, and as printed. auto: see `choose_objective`."""
+    paper's Ranking SVM in the form that works, and as printed. auto: see `choose_learner`."""
     concepts: tuple[str, ...] | None = None
     """Only these, as texts: Algorithm 1. None: they are pursued (Algorithm 2)."""
     grammar: Grammar | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from meip.concepts.bank import ConceptBank
 from meip.concepts.check import slot
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept, constants
-from meip.learning.candidates import SAME_TAU, Bundle, Candidates, is_order
+from meip.learning.candidates import SAME_TAU, Bundle, Candidates
 from meip.learning.checkpoint import Decision
 from meip.learning.estimator import UtilityEstimator
 from meip.learning.learner import Objective, Study, StudyOptions, Trial
 from meip.learning.likelihood import LikelihoodOptions
+from meip.learning.options import Order
+from meip.learning.selection import precedence
 from meip.learning.shown import ChanceFailures, ShownPlans
 from meip.model.choices import Replayed
 from meip.model.demonstrations import Episode
@@ -30,10 +32,8 @@ from meip.search.pool import PoolOptions, relaxed_log_odds
 from meip.utility.ordering import relaxed_tau
 from meip.utility.terms import KNOTS, Utility, features
 
-__all__ = ["Key", "Order", "Pursued", "Pursuit"]
+__all__ = ["Key", "Pursued", "Pursuit"]
 
-Order = Literal["closure", "greedy", "none"]
-ORDERS = ("closure", "greedy", "none")
 DEFAULT_LEVEL = 3
 FIRST = ("trial", "level 1")
 Key = tuple[float, float]
@@ -105,8 +105,8 @@ class Pursuit(UtilityEstimator):
         `resume` takes `info["decisions"]` of an earlier run with the same episodes and parameters and goes on from
         there: what was taken is fitted again, what was dropped is not, and the result is the same to the last bit.
         """
-        if self.order not in ORDERS:
-            raise LearningError(f"order={self.order!r}: {did_you_mean(self.order, ORDERS)}")
+        if self.order not in get_args(Order):
+            raise LearningError(f"order={self.order!r}: {did_you_mean(self.order, get_args(Order))}")
         training = ShownPlans(episodes, chance_failures=self.chance_failures, seed=self.seed)
         self.study_ = Study(training, self._options())
         run = _PursuitRun(self, self.study_, resume)
@@ -347,7 +347,7 @@ class _PursuitRun:
         changed = True
         while changed and len(self.current.concepts) > 1:
             changed = False
-            terms = [term for term in self.current.trial.utility.terms if not is_order(term.concept)]
+            terms = [term for term in self.current.trial.utility.terms if precedence(term.concept)]
             terms.sort(key=lambda term: (term.influence, str(term.concept)))
             for term in terms[: self.settings.screen]:
                 rest = tuple(c for c in self.current.concepts if c != term.concept)

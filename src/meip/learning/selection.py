@@ -15,7 +15,7 @@ from meip.base.arrays import Bools, Floats, Ints
 from meip.concepts.language import Composite, Concept, constants, exactly
 from meip.concepts.operations import TIE
 
-__all__ = ["Distinct", "deduplicate", "exactly_seen", "relevant"]
+__all__ = ["Distinct", "deduplicate", "exactly_seen", "precedence", "relevant", "unless"]
 
 
 def _changes(values: Floats, missing: Bools | None, path: Ints) -> tuple[Floats, Bools]:
@@ -77,3 +77,16 @@ def exactly_seen(concept: Concept, values: Floats) -> tuple[Composite, ...]:
     """The concepts ``concept = k`` for each whole number k among these values, usually those in demonstrations."""
     seen = np.unique(values[np.isfinite(values)])
     return tuple(exactly(concept, int(k)) for k in seen if k >= 0 and float(k).is_integer())
+
+
+def unless(late: Concept, early: Concept) -> Concept:
+    """The concept "late and not early": the order is broken."""
+    return Composite("and", (late, Composite("not", (early,))))
+
+
+def precedence(concept: Concept) -> tuple[Concept, Concept] | None:
+    """(a, b) where a concept has the form "b and not a", else None."""
+    match concept:
+        case Composite("and", (then, Composite("not", (first,)))):
+            return first, then
+    return None

@@ -21,17 +21,18 @@ from meip.base.results import Row, mean_row, share_row
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import Programs, values_at
 from meip.learning.options import Run
+from meip.learning.selection import precedence
 from meip.model.graph import StateGraph, state_graph
 from meip.model.problems import problem_key
 from meip.search.query import Agent, Query
 from meip.tasks.explain import MAJORITY, reduced
 from meip.tasks.plan import check_domain, task_query
-from meip.tasks.task import Task, precedence
+from meip.tasks.task import Task
 from meip.utility.ordering import mean_tau
 
 __all__ = ["Behaviour", "Metric", "Prepares", "behaviours", "evaluate", "task_metrics"]
 
-SEARCHES = 20
+USUAL_SEARCHES = 20  # the paper's
 MOST = 10_000
 UNLIKELY = 1e-12
 STOP = -1  # in place of an action
@@ -71,7 +72,7 @@ def evaluate(
     worlds: Mapping[str, Any],
     metrics: Sequence[Metric] | None = None,
     *,
-    searches: int = SEARCHES,
+    searches: int = USUAL_SEARCHES,
     run: Run | None = None,
     conditions: Mapping[str, Any] | None = None,
     **query: Any,

@@ -15,7 +15,8 @@ import numpy as np
 from meip.concepts.english import english
 from meip.concepts.language import Concept
 from meip.learning.checkpoint import Decision
-from meip.tasks.task import Precedence, Provenance, Task, precedence
+from meip.learning.selection import precedence
+from meip.tasks.task import Precedence, Provenance, Task
 from meip.utility.terms import curve
 
 __all__ = ["MAJORITY", "Explanation", "Reading", "explain", "layers", "reduced"]

@@ -21,10 +21,10 @@ from meip.base import documents
 from meip.base.errors import LearningError, MeipError
 from meip.base.parallel import parallel_map, task_rng
 from meip.concepts.grammar import Grammar
-from meip.learning import learner, objectives, stepwise
+from meip.learning import learner, stepwise
+from meip.learning.automatic import Compared, choose_learner, default_grammar
 from meip.learning.checkpoint import Checkpoint, Decision, Learned
 from meip.learning.committee import CommitteeOptions, learn_committee
-from meip.learning.objectives import choose_learner, default_grammar
 from meip.learning.options import LearnOptions, Progress, Run, routed
 from meip.learning.pursuit import Pursued, Pursuit
 from meip.learning.shown import ShownPlans
@@ -91,7 +91,7 @@ def learn(
     return found
 
 
-def _learner(options: LearnOptions, training: ShownPlans) -> tuple[objectives.Learner, str]:
+def _learner(options: LearnOptions, training: ShownPlans) -> tuple[Compared, str]:
     """What demonstrations are compared by, and why."""
     if options.objective in ("plans", "choices", "history"):
         return options.objective, "asked for"
@@ -122,7 +122,7 @@ def _check_evidence(options: LearnOptions, training: ShownPlans) -> None:
         )
 
 
-def _completed(options: LearnOptions, training: ShownPlans, chosen: objectives.Learner) -> LearnOptions:
+def _completed(options: LearnOptions, training: ShownPlans, chosen: Compared) -> LearnOptions:
     """What the learner decides where nothing was asked for, so that the task tells every option that was used."""
     share, most = options.concept_share, options.max_concepts
     return options.changed(

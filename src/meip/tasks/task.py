@@ -19,8 +19,9 @@ from meip.base import documents
 from meip.base.documents import Strict, document
 from meip.base.errors import LearningError, did_you_mean
 from meip.concepts.check import kind
-from meip.concepts.language import Composite, Concept
+from meip.concepts.language import Concept
 from meip.learning.checkpoint import Decision
+from meip.learning.selection import precedence
 from meip.model.demonstrations import Demonstration, Step
 from meip.model.domain import Domain
 from meip.model.problems import FORMAT
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from meip.tasks.explain import Explanation
     from meip.utility.ranking import UtilityRanking
 
-__all__ = ["PlanStep", "Precedence", "Provenance", "Task", "TaskPlan", "precedence"]
+__all__ = ["PlanStep", "Precedence", "Provenance", "Task", "TaskPlan"]
 
 OMIT = {"omit_default": True}
 SHOWN = 6  # concepts or steps in a short text
@@ -285,11 +286,3 @@ class Task(Strict):
     def with_note(self, note: str) -> Task:
         """The same task with a remark."""
         return dataclasses.replace(self, notes=(*self.notes, note))
-
-
-def precedence(concept: Concept) -> tuple[Concept, Concept] | None:
-    """(a, b) where a concept has the form "b and not a", else None."""
-    match concept:
-        case Composite("and", (then, Composite("not", (first,)))):
-            return first, then
-    return None

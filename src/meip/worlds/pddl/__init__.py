@@ -1,4 +1,5 @@
-"""PDDL worlds: any PDDL problem is a World, and any plan file a demonstration.
+"""PDDL worlds: any PDDL problem is a World, and any plan file a demonstration. It knows PDDL and packed states, and
+nothing of what is learned from plans.
 
 ::
 
@@ -9,7 +10,7 @@
     world, unified                                        PddlWorld, and unified-planning's Problems as one
     heuristics, demonstrate                               estimates, plans and demonstrations
     generators, domains/                                  the shipped domains and their random problems
-    view, commands                                        tables of facts; what can be typed
+    conditions, view, commands                            why a step is illegal; tables of facts; what can be typed
 """
 
 from meip.worlds.pddl.reader import parse_domain, parse_problem

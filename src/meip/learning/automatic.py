@@ -8,14 +8,14 @@ from meip.concepts.grammar import Grammar
 from meip.learning.shown import ShownPlans
 from meip.model.domain import Domain
 
-__all__ = ["Learner", "choose_learner", "default_grammar"]
+__all__ = ["Compared", "choose_learner", "default_grammar"]
 
-Learner = Literal["plans", "choices", "history"]
+Compared = Literal["plans", "choices", "history"]
 LONG_PLANS = 30  # states of a plan beyond which there is nothing good to compare whole plans with
 MANY_ACTIONS = 1000  # per state, beyond which pools of whole plans hardly meet what was shown
 
 
-def choose_learner(training: ShownPlans) -> tuple[Learner, str]:
+def choose_learner(training: ShownPlans) -> tuple[Compared, str]:
     """What demonstrations are compared by, and why.
 
     Single choices where plans are long; what choices add to their history where actions are too many to list, so that
@@ -40,7 +40,7 @@ def choose_learner(training: ShownPlans) -> tuple[Learner, str]:
     return "plans", f"plans have at most {longest} states, so that whole plans can be compared"
 
 
-def default_grammar(domain: Domain, learner: Learner) -> Grammar:
+def default_grammar(domain: Domain, learner: Compared) -> Grammar:
     """Roles and goals where the domain has goals; counts for single choices; shares and extremes for histories; else
     the paper's, one fluent at a time."""
     if any(f.goal_of for f in domain.fluents):

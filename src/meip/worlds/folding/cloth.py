@@ -19,19 +19,9 @@ from meip.base.documents import document
 from meip.base.errors import WorldError, did_you_mean
 
 __all__ = [
-    "CREASE",
-    "NECK",
-    "OUTLINE",
-    "ROUNDING",
-    "SEAM",
-    "TAGS",
-    "Cloth",
-    "Garment",
-    "Layer",
-    "Part",
-    "first_crossing",
+    "CREASE", "NECK", "OUTLINE", "ROUNDING", "SEAM", "TAGS", "Cloth", "Garment", "Layer", "Part", "first_crossing",
     "signed_area",
-]
+]  # fmt: skip
 
 TAGS = ("outline", "seam", "crease", "neck")
 OUTLINE, SEAM, CREASE, NECK = range(4)

@@ -27,6 +27,7 @@ RATIO, DIRECT, SIGNS = 0, 1, 2  # how the soft sign of a difference is computed,
 TIE = 1e-9
 SAFE_EXPONENT = 150.0
 MOST_LOGS = 1 << 20
+FIRST_EDGES, TURN = 997, 40_503  # the root's edges begin at one of so many places, by the seed; see `uct`
 
 # control integers: what the kernel carries between calls
 NODES, EDGES, SLOTS, ITERATIONS, TARGET, NEEDED, BEST_LENGTH, HISTORY = range(8)
@@ -63,6 +64,7 @@ class Tree(NamedTuple):
 
 def new_tree(horizon: int, nodes: int, edges: int, seed: int) -> Tree:
     """An empty tree with room for this many nodes and edges."""
+    random, edges = generator(seed), edges + FIRST_EDGES
     whole = {f"path_{name}": np.zeros(horizon + 1, np.int64) for name in ("state", "action", "edge", "node")}
     return Tree(
         node_state=np.zeros(nodes, np.int64),
@@ -79,9 +81,9 @@ def new_tree(horizon: int, nodes: int, edges: int, seed: int) -> Tree:
         slot_node=np.full(edges, -1, np.int64),
         best_state=np.zeros(horizon + 1, np.int64),
         best_action=np.zeros(horizon + 1, np.int64),
-        counts=np.zeros(8, np.int64),
+        counts=np.array([0, int(random[0] % FIRST_EDGES), 0, 0, 0, 0, 0, 0]),  # see NODES ..
         numbers=np.array([np.inf, -np.inf, -np.inf]),
-        random=generator(seed),
+        random=random,
         root_logs=_root_logs(),
         **whole,
     )
@@ -179,21 +181,27 @@ def uct(
     means + c * sqrt(log(all visits) / visits) on returns scaled by their spread so far; roots are 1 / sqrt(visits),
     root_log is sqrt(log(all visits + 1)).
     """
-    start = int(draw * count)
     if tried < count:
+        start = int(draw * count)
         for offset in range(start, count):
             if visits[first + offset] == 0:
                 return offset
         for offset in range(start):
             if visits[first + offset] == 0:
                 return offset
+    turn = first * TURN % count  # in every node another one, by the seed: not what is listed first wins a tie
     width = c * spread * root_log
     best = 0
     best_bound = -np.inf
-    for offset in range(count):
+    for offset in range(turn, count):
         bound = means[first + offset] + width * roots[first + offset]
-        if bound >= best_bound and (bound > best_bound or best < start <= offset):
-            best_bound = bound  # of equal bounds the first from `start` on, not what is listed first
+        if bound > best_bound:
+            best_bound = bound
+            best = offset
+    for offset in range(turn):
+        bound = means[first + offset] + width * roots[first + offset]
+        if bound > best_bound:
+            best_bound = bound
             best = offset
     return best
 

@@ -1,5 +1,5 @@
-"""Folding clothes, the paper's third experiment, as a world with pictures and commands. It knows garments and folds, and
-nothing of what is learned about them.
+"""Folding clothes, the paper's third experiment, as a world with pictures and commands. It knows garments and folds,
+and nothing of what is learned about them.
 
 - `cloth`, `garments`, `styles`, `templates`: what is folded; `cvat`, `fold_format`: where else it may come from
 - `folds` over `kernel`, `chords`, `spread`: folding one cloth and many; `silhouette`: the visible outline

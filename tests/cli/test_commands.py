@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import types
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -169,9 +170,11 @@ def test_control_c_exits_quietly_with_130(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text("import sys, time\nprint('ready', flush=True)\ntime.sleep(60)\n")
     command = [sys.executable, "-m", "meip", "check", "slow:World"]
     environment = os.environ | {"PYTHONPATH": str(Path(meip.__file__).parents[1])}
+    hear = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a suite run in the background hands down "ignore"
     process = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=hear,
+    )  # fmt: skip
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     os.kill(process.pid, signal.SIGINT)

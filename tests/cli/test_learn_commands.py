@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -112,13 +113,15 @@ def test_ctrl_c_leaves_no_half_written_file(demos: Path, tmp_path: Path) -> None
     out = tmp_path / "out"
     out.mkdir()
     command = [sys.executable, "-m", "meip", "learn", str(demos), "-o", str(out / "task.json"), "--committee", "500"]
-    learning = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    assert learning.stderr is not None
-    learning.stderr.readline()  # it is at work
-    os.kill(learning.pid, signal.SIGINT)
-    assert learning.wait() == 130
-    assert "Traceback" not in learning.stderr.read()
-    learning.stderr.close()
+    hear = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a suite run in the background hands down "ignore"
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=hear
+    ) as learning:
+        assert learning.stderr is not None
+        learning.stderr.readline()  # it is at work
+        os.kill(learning.pid, signal.SIGINT)
+        _, err = learning.communicate(timeout=60)
+    assert learning.returncode == 130 and "Traceback" not in err
     assert list(out.iterdir()) == []
 
 

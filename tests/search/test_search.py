@@ -152,7 +152,7 @@ def test_every_search_keeps_its_time_and_returns_something(method: str) -> None:
     begun = time.monotonic()
     asked = {"iterations": 10**9, "nodes": 10**12, "seconds": 0.2, "width": 10**5}
     found = search(graph, ranking, method=method, **asked)
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - begun < 1.2
     assert found.stopped_by in ("seconds", "horizon", "finished")
     assert found.stopped_by == "seconds" or found.seconds < 0.2  # it was through before
     assert found.states[0] == 0 and found.method

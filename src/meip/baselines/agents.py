@@ -44,7 +44,9 @@ class MaxEntAgent:
     world and the demonstration stand for all.
     """
 
-    def __init__(self, terms: Sequence[UtilityTerm], episodes: Sequence[Episode], statistic: Statistic = "visits"):
+    def __init__(
+        self, terms: Sequence[UtilityTerm], episodes: Sequence[Episode], statistic: Statistic = "visits"
+    ) -> None:
         self.terms = tuple(terms)
         training = ShownPlans(episodes)
         shown: list[list[Sequence[int]]] = [[] for _ in training.graphs]

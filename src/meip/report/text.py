@@ -184,14 +184,14 @@ def plan_text(plan: TaskPlan) -> RenderableType:
 
 
 def samples_text(plans: Sequence[TaskPlan]) -> RenderableType:
-    """Drawn plans, each different one once, the most frequent first."""
+    """Drawn plans, each different one once: the most frequent first, and of those the highest tau."""
     counts: dict[tuple[str, ...], list[TaskPlan]] = {}
     for plan in plans:
         counts.setdefault(tuple(action_text(a) for a in plan.actions), []).append(plan)
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
     for name in ("drawn", "tau", "plan"):
         table.add_column(name, justify="left" if name == "plan" else "right")
-    ranked = sorted(counts.items(), key=lambda item: -len(item[1]))
+    ranked = sorted(counts.items(), key=lambda item: (-len(item[1]), -item[1][0].tau))
     for actions, same in ranked[:MOST_SAMPLES]:
         table.add_row(str(len(same)), f"{same[0].tau:.3f}", ", then ".join(actions) or "nothing")
     rest = len(counts) - MOST_SAMPLES

@@ -1,0 +1,170 @@
+"""Rules: what was never done although it was possible, and what always came first.
+
+A never-rule is true nowhere on a shown path and not risked by a shown step. Its evidence is what a person who likes
+each kind of step as often as it was shown, and knows no rule, would have done differently; its price is its length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from meip.base.arrays import Bools, Floats, Ints
+from meip.learning import forms
+from meip.learning.evidence import Evidence
+from meip.learning.forms import Forms
+from meip.learning.offers import Offers
+from meip.learning.sparse import Problem, fit
+
+__all__ = ["Never", "always_first", "nevers"]
+
+PRICE, STEEP = 0.6, 1.5
+MOST, LEAST = 12, 1.0  # rules, and nats of evidence
+STRENGTH = 5.0
+NULL_RIDGE = 0.02
+NEVER_FORMS = (forms.TRUTH, forms.ABOVE, forms.BELOW, forms.APART, forms.UNLESS)
+BOUNDS = (forms.ABOVE, forms.BELOW, forms.APART)
+UNDONE = 0.25  # what more of the alternatives than this undo is no milestone
+
+
+@dataclass(frozen=True)
+class Never:
+    """A rule with the evidence for it."""
+
+    form: int
+    """Its place among the forms."""
+    evidence: float
+    price: float
+    possible: int
+    """Choices at which it could have been broken, and was not."""
+
+    @property
+    def strength(self) -> float:
+        """What a step that risks it pays."""
+        return float(STRENGTH / (1 + np.exp(self.price - self.evidence)))
+
+
+def nevers(evidence: Evidence, offers: Offers) -> list[Never]:
+    """The rules, one after the other, as long as their evidence is worth more than their price.
+
+    What a rule explains is no evidence for the next. The demonstration that says most is left out of account.
+    """
+    chosen, entered = _candidates(evidence, offers)
+    if not len(chosen):
+        return []
+    price = PRICE * offers.prices[chosen] ** STEEP
+    usual = _habits(evidence, offers)
+    offset = np.zeros(len(evidence.rows))
+    taken = np.zeros(len(chosen), np.bool_)
+    found: list[Never] = []
+    while len(found) < MOST:
+        p = usual * np.exp(offset)
+        p /= np.add.reduceat(p, evidence.start[:-1])[evidence.group]
+        broken = np.add.reduceat(entered * p[:, None], evidence.start[:-1], axis=0)  # [C, R]
+        gain = -np.log(np.maximum(1 - broken, 1e-9)) / evidence.copies[:, None]
+        worth = _without_the_most_telling(gain, evidence)
+        net = np.where(taken | (worth < LEAST), -np.inf, worth - price)
+        best = int(np.argmax(net))
+        if net[best] <= 0:
+            break
+        taken[best] = True
+        possible = int(np.logical_or.reduceat(entered[:, best], evidence.start[:-1]).sum())
+        found.append(Never(int(chosen[best]), float(worth[best]), float(price[best]), possible))
+        offset -= min(float(np.logaddexp(0, net[best])), STRENGTH) * entered[:, best]
+    return found
+
+
+def _without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
+    total: Floats = gain.sum(axis=0)
+    if evidence.kinds < 3:
+        return total
+    each = np.stack([gain[evidence.demo == d].sum(axis=0) for d in range(evidence.kinds)])
+    return np.asarray((total - each.max(axis=0)) * evidence.kinds / (evidence.kinds - 1), np.float64)
+
+
+def _candidates(evidence: Evidence, offers: Offers) -> tuple[Ints, Bools]:
+    """Forms that were possible and never so, and which alternatives would have made them so [N, R]."""
+    chosen = np.flatnonzero(np.isin(offers.forms.kinds, NEVER_FORMS))
+    columns = offers.forms.take(chosen).columns(offers.values) > 0.5
+    entered = evidence.entered(columns)
+    allowed = ~columns[evidence.shown_states].any(axis=0) & entered.any(axis=0) & ~entered[evidence.chosen].any(axis=0)
+    if len(evidence.paths) > 1:
+        for i in np.flatnonzero(allowed):
+            row = offers.forms.rows[chosen[i]]
+            if row.form in BOUNDS and _met(evidence, offers, row) < 2:
+                allowed[i] = False
+    return chosen[allowed], entered[:, allowed]
+
+
+def _met(evidence: Evidence, offers: Offers, row: forms.Form) -> int:
+    """In how many demonstrations a bound was met: found without either of two, it holds in it."""
+    count = 0
+    for path in evidence.paths:
+        v = offers.values[path, row.concept]
+        if row.form == forms.APART:
+            v = np.abs(v - offers.values[path, row.other])
+        v = v[np.isfinite(v)]
+        if len(v):
+            count += abs((v.min() if row.form == forms.BELOW else v.max()) - row.number) < 1e-9
+    return count
+
+
+def _habits(evidence: Evidence, offers: Offers) -> Floats:
+    """The probability of each alternative for a person who likes each kind of step as often as it was shown."""
+    simple = [
+        j for j, row in enumerate(offers.forms.rows) if row.form in (forms.TRUTH, forms.LINE) and row.price <= 1
+    ]
+    columns = np.ascontiguousarray(np.hstack([offers.changes[:, simple], evidence.stop[:, None].astype(np.float64)]))
+    size = columns.shape[1]
+    problem = Problem(
+        columns, evidence.start, evidence.group, evidence.chosen, np.zeros(size), np.full(size, -9.0), np.full(size, 9.0)
+    )
+    weights = fit(problem, 0.0, np.zeros(size), np.ones(evidence.count), NULL_RIDGE)
+    return problem.foreseen(weights)[1]
+
+
+def always_first(evidence: Evidence, offers: Offers, weights: Floats) -> list[tuple[int, int]]:
+    """(then, first): concepts of which one came true before the other wherever both did, and stayed so.
+
+    Of those that matter, or are simple, and are milestones: at most a quarter of the alternatives undo them.
+    """
+    used = [
+        row
+        for row, weight in zip(offers.forms.rows, weights, strict=True)
+        if row.form == forms.TRUTH and (abs(weight) > 1e-6 or row.price <= 1)
+    ]
+    used = [row for row in used if _undone(evidence, offers.values[:, row.concept]) <= UNDONE]
+    times = np.array([[_first_time(offers.values[path, row.concept]) for path in evidence.paths] for row in used])
+    shown = np.nan_to_num(offers.values[evidence.shown_states]) > 0.5
+    found = []
+    for i, a in enumerate(used):
+        for j, b in enumerate(used):
+            met = np.isfinite(times[j])
+            if i == j or met.sum() < min(2, evidence.kinds) or not (times[i] > 0).all():
+                continue
+            if (times[i][met] < times[j][met]).all() and not (shown[:, b.concept] & ~shown[:, a.concept]).any():
+                found.append((b.concept, a.concept))
+    return found
+
+
+def _undone(evidence: Evidence, column: Floats) -> float:
+    """The share of alternatives that make it false where it is true."""
+    true = np.nan_to_num(column) > 0.5
+    on = true[evidence.at[evidence.group]][evidence.alternative] & ~evidence.stop[evidence.alternative]
+    return float((~true[evidence.after[on]]).mean()) if on.any() else 0.0
+
+
+def _first_time(column: Floats) -> float:
+    true = np.nan_to_num(column) > 0.5
+    return float(true.argmax()) if true.any() else np.inf
+
+
+def chosen_first(evidence: Evidence, then: Bools, first: Bools) -> int:
+    """Choices at which the order could have been broken, and was not."""
+    entered = evidence.entered((then & ~first)[:, None])[:, 0]
+    return int(np.logical_or.reduceat(entered, evidence.start[:-1]).sum())
+
+
+def names(found: Forms) -> list[str]:
+    return [str(found.concept(j)) for j in range(len(found))]

@@ -1,0 +1,185 @@
+"""The walk by choices: at every state the step that adds most, or to stop where that is worth more.
+
+One step is looked at where it gains as much as shown steps did; else, or always where the demonstrations are foreseen
+better by it, the best discounted way that begins with a step. An alternative is an action's outcomes with their
+chances: actions with equal outcomes are one, and where chance has a say, one step is looked at, by expectation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from meip.base.arrays import Floats
+from meip.base.errors import LearningError
+from meip.model.graph import StateGraph
+from meip.search.greedy import without_loops
+from meip.search.query import Clock, Found, Query, RootMove
+from meip.utility.preferences import ChoiceRanking
+from meip.utility.ranking import Ranking
+
+__all__ = ["Chooser", "Options", "search"]
+
+DISCOUNT = 0.7
+DEPTH, NODES, BEAM = 6, 400, 60
+WEAR = 0.3  # what a state loses each time that it is come to
+NEAR = 1.0  # nats below the least worth of a shown stop
+RISK = 0.05
+NEVER_STOP = -1e3
+SAME = 1e-9
+Outcomes = tuple[tuple[float, int], ...]
+
+
+class Options(NamedTuple):
+    """What can be done in a state: an action and its outcomes each, what they are worth, and what stopping is."""
+
+    actions: list[int]
+    outcomes: list[Outcomes]
+    worth: Floats
+    stop: float
+
+
+class Chooser:
+    """Looks at the alternatives of states as one model sees them: the learned one, or one that held a demonstration
+    out."""
+
+    def __init__(self, graph: StateGraph, ranking: ChoiceRanking, view: int = 0) -> None:
+        self.graph, self.ranking = graph, ranking
+        self.how = ranking.preferences
+        self.g, self.h = ranking.views()[view]
+        self.has_goal = graph.has_goal
+        self._known: dict[int, tuple[list[int], list[Outcomes]]] = {}
+        self._certain = True
+
+    def alternatives(self, state: int) -> tuple[list[int], list[Outcomes]]:
+        """The first action of each kind and its outcomes."""
+        known = self._known.get(state)
+        if known is None:
+            found: dict[Outcomes, int] = {}
+            numbers = self.graph.action_numbers(state)
+            for number, outcomes in zip(numbers, self.graph.fan(state), strict=True):
+                found.setdefault(tuple(sorted((round(p, 12), s) for p, s in outcomes)), number)
+            known = self._known[state] = list(found.values()), list(found)
+        return known
+
+    def gains(self, befores: Sequence[int], outcomes: Sequence[Outcomes]) -> tuple[Floats, Floats]:
+        """What each alternative (of these states) adds, and what the rules take that it would begin to break."""
+        flat = [s for each in outcomes for _, s in each]
+        table = self.ranking(self.graph, [*befores, *flat])
+        odds = np.array([p for each in outcomes for p, _ in each])
+        sizes = [len(each) for each in outcomes]
+        first = np.cumsum([0, *sizes[:-1]])
+        found = np.add.reduceat(table[flat, self.g] * odds, first) - table[befores, self.g]
+        broken = np.zeros(len(outcomes))
+        if self.ranking.rules:
+            rules = slice(2, 2 + self.ranking.rules)
+            old = np.repeat(table[befores, rules] > 0.5, sizes, axis=0)
+            new = (table[flat, rules] > 0.5) & ~old & (odds[:, None] > RISK)
+            broken = np.logical_or.reduceat(new, first, axis=0) @ self.ranking.strength
+        return np.asarray(found, np.float64), np.asarray(broken, np.float64)
+
+    def stopping(self, state: int) -> float:
+        """What it is worth to stop here; a world that knows its goal decides itself."""
+        return NEVER_STOP if self.has_goal else float(self.ranking(self.graph, [state])[state, self.h])
+
+    def options(self, state: int, left: int, seen: Mapping[int, int], patience: float | None = None) -> Options:
+        """What each alternative is worth: alone, or with the best way that begins with it."""
+        patience = self.how.patience if patience is None else patience
+        actions, outcomes = self.alternatives(state)
+        stop = self.stopping(state)
+        if not actions:
+            return Options(actions, outcomes, np.zeros(0), stop)
+        likeliest = [max(each)[1] for each in outcomes]
+        added, broken = self.gains([state] * len(outcomes), outcomes)
+        gain = added - broken - WEAR * np.array([seen.get(s, 0) for s in likeliest])
+        best = float(gain.max())
+        done = self.how.least is not None and stop >= best and stop >= self.how.least - NEAR
+        chancy = any(len(each) > 1 for each in outcomes)
+        if chancy or done or (patience == 0 and best > max(stop, self.how.pace)):
+            return Options(actions, outcomes, gain, stop)
+        return Options(actions, outcomes, gain + self._ahead(state, likeliest, gain, left, seen, patience), stop)
+
+    def _ahead(
+        self, state: int, first: Sequence[int], gain: Floats, left: int, seen: Mapping[int, int], patience: float
+    ) -> Floats:
+        """What the best way after each first step adds to it, discounted."""
+        discount = patience or DISCOUNT
+        graph, ranking = self.graph, self.ranking
+        table = ranking(graph, [state, *first])
+        stop = 0.0 if self.has_goal else float(table[state, self.h])
+        more = np.zeros(len(first)) if self.has_goal else np.maximum(discount * (table[list(first), self.h] - stop), 0.0)
+        known = {state, *first}
+        front = sorted(((float(gain[i]), s, i) for i, s in enumerate(first) if s != state), key=lambda x: -x[0])[:BEAM]
+        looked, factor = len(first), discount
+        for _ in range(2, min(DEPTH, left) + 1):
+            front = front[: max(3, (NODES - looked) // max(len(first), 1))]
+            todo: list[tuple[float, int, int, Outcomes, int]] = []
+            for value, at, i in front:
+                for each in self.alternatives(at)[1]:
+                    to = max(each)[1]
+                    if to not in known:
+                        known.add(to)
+                        todo.append((value, at, i, each, to))
+            if not todo:
+                break
+            added, broken = self.gains([at for _, at, _, _, _ in todo], [each for _, _, _, each, _ in todo])
+            stops = ranking(graph, [x[4] for x in todo])[[x[4] for x in todo], self.h]
+            following: list[tuple[float, int, int]] = []
+            for k, (value, _, i, _, to) in enumerate(todo):
+                total = value + factor * (added[k] - WEAR * seen.get(to, 0)) - broken[k]
+                end = total if self.has_goal else total + max(factor * discount * (stops[k] - stop), 0.0)
+                more[i] = max(more[i], end - gain[i])
+                following.append((total, to, i))
+            looked += len(todo)
+            if looked > NODES:
+                break
+            factor *= discount
+            front = sorted(following, key=lambda x: -x[0])[:BEAM]
+        return more
+
+
+def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query) -> Found:
+    """Choose step by step until stopping is worth more than any step, the goal is reached, or the episode is over."""
+    if not isinstance(ranking, ChoiceRanking):
+        raise LearningError("method='choices' needs a task that was learned from choices (objective='choices')")
+    horizon, clock = query.length(graph, history), Clock(query, graph)
+    rng = np.random.default_rng([query.seed, 3])
+    chooser = Chooser(graph, ranking)
+    states, actions = list(history), list[int]()
+    seen: dict[int, int] = {}
+    for state in states:
+        seen[state] = seen.get(state, 0) + 1
+    reason, value, root = "", 0.0, tuple[RootMove, ...]()
+    while not reason:
+        if graph.has_goal and graph.goal(states[-1]):
+            reason = "goal"
+            break
+        reason = "horizon" if len(states) >= horizon else clock.reason()
+        if reason:
+            break
+        options = chooser.options(states[-1], horizon - len(states), seen)
+        clock.expansions += 1
+        if not root:
+            root = tuple(RootMove(a, float(w)) for a, w in zip(options.actions, options.worth, strict=True))
+        if not options.actions:
+            reason = "dead end" if graph.has_goal else "finished"
+        elif options.stop > options.worth.max() + 1e-12:
+            reason = "stopped"
+        else:
+            best = np.flatnonzero(options.worth > options.worth.max() - SAME)
+            chosen = int(best[rng.integers(len(best))])
+            state = max(options.outcomes[chosen])[1]
+            value += float(options.worth[chosen])
+            states.append(state)
+            actions.append(options.actions[chosen])
+            seen[state] = seen.get(state, 0) + 1
+    if graph.has_goal:
+        before = len(history) - 1
+        kept = without_loops(states[before:])
+        actions = [actions[i - 1] for i in kept[1:]]
+        states = [*states[:before], *(states[before + i] for i in kept)]
+    return Found(
+        tuple(states), tuple(actions), value, reason, clock.expansions, clock.seconds, "choices", root
+    )

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from meip.base.arrays import Bools, Floats
+from meip.base.arrays import Floats, Ints
 from meip.concepts.bank import ConceptBank
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Composite, Concept
@@ -28,7 +28,7 @@ from meip.learning.stepwise.candidates import _Pruner
 from meip.model.choices import Replayed
 from meip.model.domain import Domain
 from meip.search.choosing import DISCOUNT, Chooser
-from meip.utility.preferences import ChoiceRanking, HeldOut, Preferences, Rule, summed
+from meip.utility.preferences import ChoiceRanking, First, HeldOut, Preferences, Rule, summed
 from meip.utility.terms import Utility, UtilityTerm
 
 __all__ = ["ChoiceOptions", "LearnedChoices", "learn_choices"]
@@ -46,6 +46,8 @@ class ChoiceOptions:
     share: float = SHARE
     closure: float = CLOSURE
     keep: float = 0.0
+    drawn: int = 1
+    first_price: float = 1.0
     seed: int = 0
 
 
@@ -76,16 +78,16 @@ class _Study:
         values, missing = evidence.denotation.matrix(concepts)
         values = np.where(missing, np.nan, values)
         self.offers = offers = offered(evidence, concepts, values)
-        self.size, self.reasons = len(offers.forms), len(offers.done)
+        self.size, self.ranks, self.reasons = len(offers.forms), len(offers.ranked), len(offers.done)
         columns = np.ascontiguousarray(
-            np.hstack([offers.changes, offers.stopped, evidence.stop[:, None].astype(np.float64)])
+            np.hstack([offers.changes, offers.beaten, offers.stopped, evidence.stop[:, None].astype(np.float64)])
         )
-        price = np.concatenate([offers.prices, DONE_PRICE * offers.done.prices, [0.0]])
-        low = np.full(len(price), -np.inf)
-        low[self.size : self.size + self.reasons] = 0.0
-        self.problem = Problem(
-            columns, evidence.start, evidence.group, evidence.chosen, price, low, np.full(len(price), np.inf)
-        )
+        firsts = options.first_price * np.array([float(concepts[k].complexity) for k, _ in offers.ranked])
+        price = np.concatenate([offers.prices, firsts, DONE_PRICE * offers.done.prices, [0.0]])
+        low, high = np.full(len(price), -np.inf), np.full(len(price), np.inf)
+        high[self.size : self.size + self.ranks] = 0.0
+        low[self.size + self.ranks : -1] = 0.0
+        self.problem = Problem(columns, evidence.start, evidence.group, evidence.chosen, price, low, high)
 
     def _bank(self) -> list[Concept]:
         pruner = _Pruner(self.evidence.denotation)
@@ -98,18 +100,23 @@ class _Study:
     def members(self, strength: Strength) -> Floats:
         """The mean of members on random halves of the candidates; reasons to stop are in all of them."""
         rng = np.random.default_rng([self.options.seed, 29])
-        total = np.zeros(len(self.problem.price))
         every = np.ones(self.evidence.count)
-        for _ in range(self.options.members):
-            chosen = np.append(rng.random(self.size) < self.options.share, np.ones(self.reasons + 1, np.bool_))
+        found: list[tuple[float, Floats]] = []
+        for _ in range(self.options.members * self.options.drawn):
+            chosen = np.append(rng.random(self.size) < self.options.share, np.ones(self.ranks + self.reasons + 1, np.bool_))
             chosen[: self.size] |= self.offers.prices <= self.options.keep
             part = self.problem.only(chosen)
-            total[chosen] += fit(part, strength.value, np.zeros(int(chosen.sum())), every) / self.options.members
-        return total
+            weights = np.zeros(len(chosen))
+            weights[chosen] = fit(part, strength.value, np.zeros(int(chosen.sum())), every)
+            cost = self.problem.foreseen(weights)[0].mean() + strength.value * self.problem.price @ np.abs(weights)
+            found.append((float(cost), weights))
+        found.sort(key=lambda one: one[0])
+        return np.asarray(np.mean([w for _, w in found[: self.options.members]], axis=0), np.float64)
 
-    def split(self, weights: Floats) -> tuple[Floats, Floats, float]:
-        """Of wishes, of reasons to stop, and of stopping."""
-        return weights[: self.size], weights[self.size : -1], float(weights[-1])
+    def split(self, weights: Floats) -> tuple[Floats, Floats, Floats, float]:
+        """Of wishes, of what comes first by a quantity, of reasons to stop, and of stopping."""
+        firsts = self.size + self.ranks
+        return weights[: self.size], weights[self.size : firsts], weights[firsts:-1], float(weights[-1])
 
 
 def learn_choices(replayed: Replayed, options: ChoiceOptions) -> LearnedChoices:
@@ -119,24 +126,27 @@ def learn_choices(replayed: Replayed, options: ChoiceOptions) -> LearnedChoices:
     strength = strength_of(study.problem, evidence.demo, evidence.kinds)
     whole = path(study.problem, strength.value, np.ones(evidence.count))
     mean = study.members(strength) if options.members else whole
-    wishes, reasons, stop = study.split(mean)
+    wishes, firsts, reasons, stop = study.split(mean)
+    ranked = np.flatnonzero(np.abs(firsts) > 1e-8)
+    first = tuple(First(offers.forms.concepts[offers.ranked[j][0]], offers.ranked[j][1], float(firsts[j])) for j in ranked)
+    gained = (offers.changes @ wishes)[evidence.chosen][~evidence.stop[evidence.chosen]]
+    gained = gained[gained > 1e-9]
     order = always_first(evidence, offers, wishes) if options.closure else []
-    closed = _ordered(offers, order, options.closure)
+    closed = _ordered(offers, order, max(options.closure, float(gained.max()) if len(gained) else 0.0))
     utility = summed([*_terms(offers.forms, wishes), *closed])
     done = summed(_terms(offers.done, reasons))
     never = tuple(_rule(offers, rule) for rule in rules)
-    gained = (offers.changes @ wishes)[evidence.chosen][~evidence.stop[evidence.chosen]]
-    gained = gained[gained > 1e-9]
-    held = _held_out(study, strength, closed)
+    held = _held_out(study, strength, closed, ranked)
     preferences = Preferences(
-        never, done, stop, _least(study, reasons, stop), max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
+        never, first, done, stop, _least(study, reasons, stop), max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
         0.0, held,
     )  # fmt: skip
     tried = _patience(study, utility, preferences)
     preferences = Preferences(
-        never, done, stop, preferences.least, preferences.pace, max(tried, key=lambda p: tried[p]), held
+        never, first, done, stop, preferences.least, preferences.pace, max(tried, key=lambda p: tried[p]), held
     )
     told = {
+        "gain": [float(gained.mean()) if len(gained) else 0, float(gained.max()) if len(gained) else 0],
         "levels": study.levels, "candidates": study.size, "strength": strength.value,
         "held_out_loss": list(strength.losses), "patience": {str(k): v for k, v in tried.items()},
         "choices": evidence.count, "order": [[str(offers.forms.concepts[b]), str(offers.forms.concepts[a])] for b, a in order],
@@ -169,16 +179,16 @@ def _least(study: _Study, reasons: Floats, stop: float) -> float | None:
     return float((stop + study.offers.stopped[rows] @ reasons).min())
 
 
-def _held_out(study: _Study, strength: Strength, closed: Sequence[UtilityTerm]) -> tuple[HeldOut, ...]:
+def _held_out(study: _Study, strength: Strength, closed: Sequence[UtilityTerm], ranked: Ints) -> tuple[HeldOut, ...]:
     evidence, offers = study.evidence, study.offers
     found = []
     for kind, weights in enumerate(strength.held_out):
-        wishes, reasons, stop = study.split(weights)
+        wishes, firsts, reasons, stop = study.split(weights)
         without = tuple(int(d) + 1 for d in np.flatnonzero(evidence.same == kind))
         mine = evidence.demo == kind
         loss = float(study.problem.foreseen(weights)[0][mine].mean()) if mine.any() else 0.0
         utility = summed([*_terms(offers.forms, wishes), *closed])
-        found.append(HeldOut(without, loss, utility, summed(_terms(offers.done, reasons)), stop))
+        found.append(HeldOut(without, loss, utility, summed(_terms(offers.done, reasons)), stop, tuple(firsts[ranked].tolist())))
     return tuple(found)
 
 

@@ -143,6 +143,11 @@ class Evidence:
             mean = np.add.reduceat(mean * self.odds[:, None], self.first, axis=0)
         return np.asarray(mean - columns[self.at[self.group]], np.float64)
 
+    def mean(self, column: Floats) -> Floats:
+        """The mean of a column [S] after each alternative [N]; NaN where it may be missing."""
+        found = column[self.after]
+        return found if self.certain else np.add.reduceat(found * self.odds, self.first)
+
     def entered(self, columns: Bools) -> Bools:
         """Which alternatives risk to make something true that is not [N, F]."""
         new = columns[self.after] & ~columns[self.at[self.group]][self.alternative]

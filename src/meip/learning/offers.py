@@ -18,10 +18,11 @@ import numpy as np
 
 from meip.base.arrays import Floats, Ints
 from meip.concepts.check import kind
-from meip.concepts.language import Concept
+from meip.concepts.language import Concept, Primitive, walk
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Form, Forms
+from meip.utility.preferences import beaten
 
 __all__ = ["Offers", "offered"]
 
@@ -43,6 +44,9 @@ class Offers:
     """True at the end of every demonstration: reasons to stop."""
     stopped: Floats  # [N, H] 1 where stopping is the alternative and the reason holds
     values: Floats  # [S, K] of the concepts, NaN where they are missing
+    ranked: tuple[tuple[int, bool], ...]
+    """Concepts by whose value one alternative may come before another, and whether the largest comes first."""
+    beaten: Floats  # [N, Q] 1 where an alternative changes the value and another one would change it to a better one
 
     @property
     def prices(self) -> Floats:
@@ -59,7 +63,8 @@ def offered(evidence: Evidence, concepts: Sequence[Concept], values: Floats) -> 
         table = np.hstack([changes, evidence.change(pairs.columns(values))])
         all_forms, changes = _distinct(both, table)
     done, stopped = _reasons(evidence, all_forms, values)
-    return Offers(all_forms, changes, done, stopped, values)
+    ranked, beaten = _ranked(evidence, concepts, kinds, values)
+    return Offers(all_forms, changes, done, stopped, values, ranked, beaten)
 
 
 def distinct(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, Floats]:
@@ -166,6 +171,32 @@ def _reasons(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, F
         return none
     held = chosen.columns(values[evidence.at])[evidence.group] * evidence.stop[:, None]
     return _distinct(chosen, held)
+
+
+def _ranked(
+    evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats
+) -> tuple[tuple[tuple[int, bool], ...], Floats]:
+    """First by a quantity: for real concepts, which alternatives are beaten by another one."""
+    chosen = [k for k, kind in enumerate(kinds) if kind == "real" and _quantity(concepts[k], evidence)]
+    found: list[tuple[int, bool]] = []
+    columns: list[Floats] = []
+    known: set[bytes] = set()
+    for k in sorted(chosen, key=lambda k: (concepts[k].complexity, str(concepts[k]))):
+        after = evidence.mean(values[:, k])
+        before = values[evidence.at[evidence.group], k]
+        for largest in (True, False):
+            column = beaten(before, after if largest else -after, evidence.start, largest)
+            key = column.tobytes()
+            if column.any() and key not in known:
+                known.add(key)
+                found.append((k, largest))
+                columns.append(column)
+    table = np.array(columns).T if columns else np.zeros((len(evidence.rows), 0))
+    return tuple(found), table
+
+
+def _quantity(concept: Concept, evidence: Evidence) -> bool:
+    return any(isinstance(n, Primitive) and evidence.domain.fluent(n.name).real for n in walk(concept))
 
 
 def halves(rng: np.random.Generator, size: int, share: float) -> Ints:

@@ -17,7 +17,7 @@ from meip.base.errors import LearningError
 from meip.model.graph import StateGraph
 from meip.search.greedy import without_loops
 from meip.search.query import Clock, Found, Query, RootMove
-from meip.utility.preferences import ChoiceRanking
+from meip.utility.preferences import ChoiceRanking, beaten
 from meip.utility.ranking import Ranking
 
 __all__ = ["Chooser", "Options", "search"]
@@ -49,6 +49,7 @@ class Chooser:
         self.graph, self.ranking = graph, ranking
         self.how = ranking.preferences
         self.g, self.h = ranking.views()[view]
+        self.first = ranking.first_weights[view]
         self.has_goal = graph.has_goal
         self._known: dict[int, tuple[list[int], list[Outcomes]]] = {}
         self._certain = True
@@ -80,6 +81,22 @@ class Chooser:
             broken = np.logical_or.reduceat(new, first, axis=0) @ self.ranking.strength
         return np.asarray(found, np.float64), np.asarray(broken, np.float64)
 
+    def _rank(self, state: int, outcomes: Sequence[Outcomes]) -> Floats:
+        """What alternatives lose that others come before."""
+        lost = np.zeros(len(outcomes))
+        if not len(self.first):
+            return lost
+        flat = [s for each in outcomes for _, s in each]
+        table = self.ranking(self.graph, [state, *flat])
+        odds = np.array([p for each in outcomes for p, _ in each])
+        cuts = np.cumsum([0, *(len(each) for each in outcomes[:-1])])
+        whole = np.array([0, len(outcomes)])
+        for column, largest, weight in zip(self.ranking.ranked, self.ranking.largest, self.first, strict=True):
+            after = np.add.reduceat(table[flat, column] * odds, cuts)
+            before = np.full(len(outcomes), table[state, column])
+            lost += weight * beaten(before, after if largest else -after, whole, largest)
+        return lost
+
     def stopping(self, state: int) -> float:
         """What it is worth to stop here; a world that knows its goal decides itself."""
         return NEVER_STOP if self.has_goal else float(self.ranking(self.graph, [state])[state, self.h])
@@ -93,7 +110,7 @@ class Chooser:
             return Options(actions, outcomes, np.zeros(0), stop)
         likeliest = [max(each)[1] for each in outcomes]
         added, broken = self.gains([state] * len(outcomes), outcomes)
-        gain = added - broken - WEAR * np.array([seen.get(s, 0) for s in likeliest])
+        gain = added - broken + self._rank(state, outcomes) - WEAR * np.array([seen.get(s, 0) for s in likeliest])
         best = float(gain.max())
         done = self.how.least is not None and stop >= best and stop >= self.how.least - NEAR
         chancy = any(len(each) > 1 for each in outcomes)

@@ -11,14 +11,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from meip.base.arrays import Floats
+from meip.base.arrays import Floats, Ints
 from meip.base.documents import Strict
 from meip.concepts.language import Concept
+from meip.concepts.values.columns import values_at
+from meip.model.graph import StateGraph
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import ConceptText, Utility, UtilityTerm
 
-__all__ = ["ChoiceRanking", "HeldOut", "Preferences", "Rule"]
+__all__ = ["ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "beaten", "summed"]
 
+SAME = 1e-9
 OMIT = {"omit_default": True}
 
 
@@ -37,6 +40,16 @@ class Rule(Strict):
 
 
 @dataclass(frozen=True)
+class First(Strict):
+    """Of the steps that change a quantity, the one that makes it largest (or smallest) comes first."""
+
+    concept: ConceptText = field(metadata={"as_text": True})
+    largest: bool
+    weight: float
+    """What another step pays."""
+
+
+@dataclass(frozen=True)
 class HeldOut(Strict):
     """What would have been learned without one demonstration."""
 
@@ -47,6 +60,8 @@ class HeldOut(Strict):
     utility: Utility
     done: Utility
     stop: float
+    first: tuple[float, ...] = ()
+    """What another step pays, for each quantity that some step comes first by."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +69,7 @@ class Preferences(Strict):
     """How somebody chooses, besides g."""
 
     never: tuple[Rule, ...] = ()
+    first: tuple[First, ...] = ()
     done: Utility = field(default_factory=lambda: Utility(()))
     """What to stop is worth, by what holds."""
     stop: float = 0.0
@@ -79,15 +95,28 @@ class ChoiceRanking(UtilityRanking):
         self.strength = np.array([rule.strength for rule in preferences.never])
         others = [u for held in preferences.held_out for u in (held.utility, held.done)]
         broken = [Utility((UtilityTerm(rule.concept, "boolean", (), (1.0,)),)) for rule in preferences.never]
-        super().__init__([utility, preferences.done, *broken, *others])
+        ranked = [Utility((UtilityTerm(one.concept, "linear"),)) for one in preferences.first]
+        super().__init__([utility, preferences.done, *broken, *others, *ranked])
+        self.ranked = np.arange(self.members - len(ranked), self.members)
+        """The columns of quantities, NaN where they are missing."""
+        self.largest = np.array([one.largest for one in preferences.first], np.bool_)
+        self._places = np.array([self.concepts.index(one.concept) for one in preferences.first], np.int64)
+        rows = [[one.weight for one in preferences.first], *([*held.first] for held in preferences.held_out)]
+        self.first_weights = np.array(rows, np.float64).reshape(len(rows), len(ranked))
         self.wishes = utility
         self.constant = np.zeros(self.members)
         self.constant[1] = preferences.stop
-        self.constant[2 + self.rules + 1 :: 2] = [held.stop for held in preferences.held_out]
+        for k, held in enumerate(preferences.held_out):
+            self.constant[2 + self.rules + 2 * k + 1] = held.stop
 
-    def rank_with(self, graph, states, weights):  # type: ignore[no-untyped-def]
-        found = super().rank_with(graph, states, weights)
-        return found + self.constant if weights.shape[1] == self.members else found
+    def _rank(self, graph: StateGraph, states: Ints) -> Floats:
+        if not len(self._terms):
+            return np.zeros((len(states), self.members)) + self.constant
+        values, missing = values_at(graph, self._program(graph.domain), states)
+        found = self._utilities(values, missing, self._weights) + self.constant
+        if len(self._places):
+            found[:, self.ranked] = np.where(missing[:, self._places], np.nan, values[:, self._places])
+        return found
 
     def views(self) -> list[tuple[int, int]]:
         """The columns of g and stop: of the model, and of each held-out one."""
@@ -110,6 +139,19 @@ def summed(terms: Sequence[UtilityTerm]) -> Utility:
             weights = tuple(a + b for a, b in zip(known.weights, term.weights, strict=True))
             found[key] = UtilityTerm(term.concept, term.kind, known.knots, weights)
     return Utility(tuple(t for t in found.values() if np.abs(t.weights).max() > 1e-9))
+
+
+def beaten(before: Floats, after: Floats, start: Ints, largest: bool = True) -> Floats:
+    """Which alternatives [N] change a quantity although another one of the same choice would make it better.
+
+    `after` is the quantity after each alternative, the better the larger; choices begin at `start` [C + 1].
+    """
+    own = before if largest else -before
+    with np.errstate(invalid="ignore"):
+        changed = np.isfinite(after) & ~(np.abs(after - own) <= SAME)
+    worth = np.where(changed, after, -np.inf)
+    best = np.repeat(np.maximum.reduceat(worth, start[:-1]), np.diff(start))
+    return np.asarray(changed & (worth < best - SAME), np.float64)
 
 
 def total(values: Floats) -> float:

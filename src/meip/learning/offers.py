@@ -42,7 +42,7 @@ class Offers:
     changes: Floats  # [N, F]
     done: Forms
     """True at the end of every demonstration: reasons to stop."""
-    stopped: Floats  # [N, H] 1 where stopping is the alternative and the reason holds
+    stopped: Floats  # [N, H] 1 where it is over after the alternative, or it is to stop, and the reason holds
     values: Floats  # [S, K] of the concepts, NaN where they are missing
     ranked: tuple[tuple[int, bool], ...]
     """Concepts by whose value one alternative may come before another, and whether the largest comes first."""
@@ -163,14 +163,15 @@ def _reasons(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, F
     usable = [j for j, row in enumerate(found.rows) if row.form in (forms.TRUTH, forms.EQUAL, forms.LEAST)]
     chosen = found.take(usable)
     none = chosen.take([]), np.zeros((len(evidence.rows), 0))
-    if not usable or not evidence.stop.any():
+    ending = np.where(evidence.stop, 1.0, evidence.over)
+    if not usable or not ending.any():
         return none
     ends = chosen.columns(values[[path[-1] for path in evidence.paths]]) > 0.5
     chosen = chosen.take(np.flatnonzero(ends.all(axis=0)))
     if not len(chosen):
         return none
-    held = chosen.columns(values[evidence.at])[evidence.group] * evidence.stop[:, None]
-    return _distinct(chosen, held)
+    held = chosen.columns(values)[evidence.after] * evidence.odds[:, None]
+    return _distinct(chosen, np.add.reduceat(held, evidence.first, axis=0) * ending[:, None])
 
 
 def _ranked(

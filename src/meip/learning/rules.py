@@ -25,6 +25,7 @@ STRENGTH = 5.0
 NULL_RIDGE = 0.02
 NEVER_FORMS = (forms.TRUTH, forms.ABOVE, forms.BELOW, forms.APART, forms.UNLESS)
 BOUNDS = (forms.ABOVE, forms.BELOW, forms.APART)
+NEARLY = 0.1  # of the range of a real value: as good as met
 UNDONE = 0.25  # what more of the alternatives than this undo is no milestone
 
 
@@ -100,13 +101,16 @@ def _candidates(evidence: Evidence, offers: Offers) -> tuple[Ints, Bools]:
 def _met(evidence: Evidence, offers: Offers, row: forms.Form) -> int:
     """In how many demonstrations a bound was met: found without either of two, it holds in it."""
     count = 0
+    column = offers.values[:, row.concept]
+    whole = row.form == forms.APART or bool((column[np.isfinite(column)] % 1 == 0).all())
+    near = 1e-9 if whole else NEARLY * float(np.nanmax(column) - np.nanmin(column))
     for path in evidence.paths:
         v = offers.values[path, row.concept]
         if row.form == forms.APART:
             v = np.abs(v - offers.values[path, row.other])
         v = v[np.isfinite(v)]
         if len(v):
-            count += abs((v.min() if row.form == forms.BELOW else v.max()) - row.number) < 1e-9
+            count += abs((v.min() if row.form == forms.BELOW else v.max()) - row.number) <= near
     return count
 
 

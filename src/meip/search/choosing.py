@@ -52,7 +52,9 @@ class Chooser:
         self.first = ranking.first_weights[view]
         self.has_goal = graph.has_goal
         self._known: dict[int, tuple[list[int], list[Outcomes]]] = {}
-        self._certain = True
+        self._over: dict[int, bool] = {}
+        self._stop = ranking.constant[self.h]
+        self._reasons = not graph.has_goal and bool(self.how.done.terms)
 
     def alternatives(self, state: int) -> tuple[list[int], list[Outcomes]]:
         """The first action of each kind and its outcomes."""
@@ -65,6 +67,19 @@ class Chooser:
             known = self._known[state] = list(found.values()), list(found)
         return known
 
+    def _ending(self, states: Sequence[int]) -> Floats:
+        """What it is worth that the episode is over in these states; 0 where it is not."""
+        found = np.zeros(len(states))
+        if not self._reasons:
+            return found
+        worth = self.ranking(self.graph, states)[list(states), self.h] - self._stop
+        for k in np.flatnonzero(worth > SAME):
+            state = states[k]
+            if state not in self._over:
+                self._over[state] = not len(self.graph.action_numbers(state))
+            found[k] = worth[k] * self._over[state]
+        return found
+
     def gains(self, befores: Sequence[int], outcomes: Sequence[Outcomes]) -> tuple[Floats, Floats]:
         """What each alternative (of these states) adds, and what the rules take that it would begin to break."""
         flat = [s for each in outcomes for _, s in each]
@@ -72,7 +87,7 @@ class Chooser:
         odds = np.array([p for each in outcomes for p, _ in each])
         sizes = [len(each) for each in outcomes]
         first = np.cumsum([0, *sizes[:-1]])
-        found = np.add.reduceat(table[flat, self.g] * odds, first) - table[befores, self.g]
+        found = np.add.reduceat((table[flat, self.g] + self._ending(flat)) * odds, first) - table[befores, self.g]
         broken = np.zeros(len(outcomes))
         if self.ranking.rules:
             rules = slice(2, 2 + self.ranking.rules)

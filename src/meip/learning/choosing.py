@@ -125,13 +125,14 @@ def learn_choices(replayed: Replayed, options: ChoiceOptions) -> LearnedChoices:
     rules = nevers(evidence, offers)
     strength = strength_of(study.problem, evidence.demo, evidence.kinds)
     whole = path(study.problem, strength.value, np.ones(evidence.count))
-    mean = study.members(strength) if options.members else whole
+    share = 1 / evidence.kinds if options.members else 1.0
+    mean = share * whole + (1 - share) * study.members(strength) if share < 1 else whole
     wishes, firsts, reasons, stop = study.split(mean)
     ranked = np.flatnonzero(np.abs(firsts) > 1e-8)
     first = tuple(First(offers.forms.concepts[offers.ranked[j][0]], offers.ranked[j][1], float(firsts[j])) for j in ranked)
     gained = (offers.changes @ wishes)[evidence.chosen][~evidence.stop[evidence.chosen]]
     gained = gained[gained > 1e-9]
-    order = always_first(evidence, offers, wishes) if options.closure else []
+    order = always_first(evidence, offers, study.split(whole)[0]) if options.closure else []
     closed = _ordered(offers, order, max(options.closure, float(gained.max()) if len(gained) else 0.0))
     utility = summed([*_terms(offers.forms, wishes), *closed])
     done = summed(_terms(offers.done, reasons))

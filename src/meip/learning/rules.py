@@ -26,7 +26,7 @@ NULL_RIDGE = 0.02
 NEVER_FORMS = (forms.TRUTH, forms.ABOVE, forms.BELOW, forms.APART, forms.UNLESS)
 BOUNDS = (forms.ABOVE, forms.BELOW, forms.APART)
 NEARLY = 0.1  # of the range of a real value: as good as met
-UNDONE = 0.25  # what more of the alternatives than this undo is no milestone
+UNDONE, BY_ACCIDENT = 0.25, 0.4  # what more of the alternatives than this undo, or bring about, is no milestone
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,12 @@ def _candidates(evidence: Evidence, offers: Offers) -> tuple[Ints, Bools]:
     columns = offers.forms.take(chosen).columns(offers.values) > 0.5
     entered = evidence.entered(columns)
     allowed = ~columns[evidence.shown_states].any(axis=0) & entered.any(axis=0) & ~entered[evidence.chosen].any(axis=0)
-    if len(evidence.paths) > 1:
-        for i in np.flatnonzero(allowed):
-            row = offers.forms.rows[chosen[i]]
-            if row.form in BOUNDS and _met(evidence, offers, row) < 2:
-                allowed[i] = False
+    for i in np.flatnonzero(allowed):
+        row = offers.forms.rows[chosen[i]]
+        if row.form == forms.UNLESS and not _is_milestone(evidence, offers.values[:, row.other]):
+            allowed[i] = False
+        if row.form in BOUNDS and len(evidence.paths) > 1 and _met(evidence, offers, row) < 2:
+            allowed[i] = False
     return chosen[allowed], entered[:, allowed]
 
 
@@ -138,7 +139,7 @@ def always_first(evidence: Evidence, offers: Offers, weights: Floats) -> list[tu
         for row, weight in zip(offers.forms.rows, weights, strict=True)
         if row.form == forms.TRUTH and (abs(weight) > 1e-6 or row.price <= 1)
     ]
-    used = [row for row in used if _undone(evidence, offers.values[:, row.concept]) <= UNDONE]
+    used = [row for row in used if _is_milestone(evidence, offers.values[:, row.concept])]
     times = np.array([[_first_time(offers.values[path, row.concept]) for path in evidence.paths] for row in used])
     shown = np.nan_to_num(offers.values[evidence.shown_states]) > 0.5
     found = []
@@ -152,11 +153,15 @@ def always_first(evidence: Evidence, offers: Offers, weights: Floats) -> list[tu
     return found
 
 
-def _undone(evidence: Evidence, column: Floats) -> float:
-    """The share of alternatives that make it false where it is true."""
+def _is_milestone(evidence: Evidence, column: Floats) -> bool:
+    """Few alternatives undo it, and it does not come by accident: most alternatives do not make it true."""
     true = np.nan_to_num(column) > 0.5
-    on = true[evidence.at[evidence.group]][evidence.alternative] & ~evidence.stop[evidence.alternative]
-    return float((~true[evidence.after[on]]).mean()) if on.any() else 0.0
+    steps = ~evidence.stop[evidence.alternative]
+    before, after = true[evidence.at[evidence.group]][evidence.alternative], true[evidence.after]
+    on, off = before & steps, ~before & steps
+    undone = float((~after[on]).mean()) if on.any() else 0.0
+    made = float(after[off].mean()) if off.any() else 0.0
+    return undone <= UNDONE and made <= BY_ACCIDENT
 
 
 def _first_time(column: Floats) -> float:

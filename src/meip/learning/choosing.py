@@ -17,18 +17,18 @@ import numpy as np
 from meip.base.arrays import Floats, Ints
 from meip.concepts.bank import ConceptBank
 from meip.concepts.grammar import Grammar
-from meip.concepts.language import Composite, Concept
+from meip.concepts.language import Concept
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
 from meip.learning.offers import Offers, offered
-from meip.learning.rules import Never, always_first, nevers
+from meip.learning.rules import Never, always_first, chosen_first, nevers
 from meip.learning.sparse import Problem, Strength, fit, path, strength_of
 from meip.learning.stepwise.candidates import _Pruner
 from meip.model.choices import Replayed
 from meip.model.domain import Domain
 from meip.search.choosing import DISCOUNT, Chooser
-from meip.utility.preferences import ChoiceRanking, First, HeldOut, Preferences, Rule, summed
+from meip.utility.preferences import Before, ChoiceRanking, First, HeldOut, Preferences, Rule, summed
 from meip.utility.terms import Utility, UtilityTerm
 
 __all__ = ["ChoiceOptions", "LearnedChoices", "learn_choices"]
@@ -133,18 +133,18 @@ def learn_choices(replayed: Replayed, options: ChoiceOptions) -> LearnedChoices:
     gained = (offers.changes @ wishes)[evidence.chosen][~evidence.stop[evidence.chosen]]
     gained = gained[gained > 1e-9]
     order = always_first(evidence, offers, study.split(whole)[0]) if options.closure else []
-    closed = _ordered(offers, order, max(options.closure, float(gained.max()) if len(gained) else 0.0))
-    utility = summed([*_terms(offers.forms, wishes), *closed])
+    closed = _ordered(evidence, offers, order, max(options.closure, float(gained.max()) if len(gained) else 0.0))
+    utility = summed(_terms(offers.forms, wishes))
     done = summed(_terms(offers.done, reasons))
     never = tuple(_rule(offers, rule) for rule in rules)
-    held = _held_out(study, strength, closed, ranked)
+    held = _held_out(study, strength, ranked)
     preferences = Preferences(
-        never, first, done, stop, _least(study, reasons, stop), max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
+        never, closed, first, done, stop, _least(study, reasons, stop), max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
         0.0, held,
     )  # fmt: skip
     tried = _patience(study, utility, preferences)
     preferences = Preferences(
-        never, first, done, stop, preferences.least, preferences.pace, max(tried, key=lambda p: tried[p]), held
+        never, closed, first, done, stop, preferences.least, preferences.pace, max(tried, key=lambda p: tried[p]), held
     )
     told = {
         "gain": [float(gained.mean()) if len(gained) else 0, float(gained.max()) if len(gained) else 0],
@@ -159,12 +159,13 @@ def _terms(found: Forms, weights: Floats) -> list[UtilityTerm]:
     return [found.term(int(j), float(weights[j])) for j in np.flatnonzero(np.abs(weights) > 1e-8)]
 
 
-def _ordered(offers: Offers, order: Sequence[tuple[int, int]], weight: float) -> list[UtilityTerm]:
-    concepts = offers.forms.concepts
-    return [
-        UtilityTerm(Composite("and", (concepts[b], Composite("not", (concepts[a],)))), "boolean", (), (-weight,))
-        for b, a in order
-    ]
+def _ordered(
+    evidence: Evidence, offers: Offers, order: Sequence[tuple[int, int]], strength: float
+) -> tuple[Before, ...]:
+    concepts, true = offers.forms.concepts, np.nan_to_num(offers.values) > 0.5
+    return tuple(
+        Before(concepts[a], concepts[b], strength, chosen_first(evidence, true[:, b], true[:, a])) for b, a in order
+    )
 
 
 def _rule(offers: Offers, rule: Never) -> Rule:
@@ -180,7 +181,7 @@ def _least(study: _Study, reasons: Floats, stop: float) -> float | None:
     return float((stop + study.offers.stopped[rows] @ reasons).min())
 
 
-def _held_out(study: _Study, strength: Strength, closed: Sequence[UtilityTerm], ranked: Ints) -> tuple[HeldOut, ...]:
+def _held_out(study: _Study, strength: Strength, ranked: Ints) -> tuple[HeldOut, ...]:
     evidence, offers = study.evidence, study.offers
     found = []
     for kind, weights in enumerate(strength.held_out):
@@ -188,7 +189,7 @@ def _held_out(study: _Study, strength: Strength, closed: Sequence[UtilityTerm], 
         without = tuple(int(d) + 1 for d in np.flatnonzero(evidence.same == kind))
         mine = evidence.demo == kind
         loss = float(study.problem.foreseen(weights)[0][mine].mean()) if mine.any() else 0.0
-        utility = summed([*_terms(offers.forms, wishes), *closed])
+        utility = summed(_terms(offers.forms, wishes))
         found.append(HeldOut(without, loss, utility, summed(_terms(offers.done, reasons)), stop, tuple(firsts[ranked].tolist())))
     return tuple(found)
 

@@ -94,6 +94,12 @@ class Chooser:
             old = np.repeat(table[befores, rules] > 0.5, sizes, axis=0)
             new = (table[flat, rules] > 0.5) & ~old & (odds[:, None] > RISK)
             broken = np.logical_or.reduceat(new, first, axis=0) @ self.ranking.strength
+        if len(self.ranking.before):
+            earlier, later = self.ranking.before.T
+            old = np.repeat(table[befores][:, later] > 0.5, sizes, axis=0)
+            after = table[flat]
+            early = (after[:, later] > 0.5) & ~old & (after[:, earlier] < 0.5) & (odds[:, None] > RISK)
+            broken = broken + np.logical_or.reduceat(early, first, axis=0) @ self.ranking.order_strength
         return np.asarray(found, np.float64), np.asarray(broken, np.float64)
 
     def _rank(self, state: int, outcomes: Sequence[Outcomes]) -> Floats:

@@ -19,7 +19,7 @@ from meip.model.graph import StateGraph
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import ConceptText, Utility, UtilityTerm
 
-__all__ = ["ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "beaten", "summed"]
+__all__ = ["Before", "ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "beaten", "summed"]
 
 SAME = 1e-9
 OMIT = {"omit_default": True}
@@ -37,6 +37,18 @@ class Rule(Strict):
     price: float
     possible: int
     """How often it could have been broken in the demonstrations."""
+
+
+@dataclass(frozen=True)
+class Before(Strict):
+    """Something always came before something else."""
+
+    first: ConceptText = field(metadata={"as_text": True})
+    then: ConceptText = field(metadata={"as_text": True})
+    strength: float
+    """What a step pays that makes the second true without the first."""
+    possible: int
+    """How often it could have been done otherwise in the demonstrations; 0: there was no other way."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,7 @@ class Preferences(Strict):
     """How somebody chooses, besides g."""
 
     never: tuple[Rule, ...] = ()
+    order: tuple[Before, ...] = ()
     first: tuple[First, ...] = ()
     done: Utility = field(default_factory=lambda: Utility(()))
     """What to stop is worth, by what holds."""
@@ -96,7 +109,13 @@ class ChoiceRanking(UtilityRanking):
         others = [u for held in preferences.held_out for u in (held.utility, held.done)]
         broken = [Utility((UtilityTerm(rule.concept, "boolean", (), (1.0,)),)) for rule in preferences.never]
         ranked = [Utility((UtilityTerm(one.concept, "linear"),)) for one in preferences.first]
-        super().__init__([utility, preferences.done, *broken, *others, *ranked])
+        ends = list(dict.fromkeys(c for pair in preferences.order for c in (pair.first, pair.then)))
+        marks = [Utility((UtilityTerm(c, "boolean", (), (1.0,)),)) for c in ends]
+        super().__init__([utility, preferences.done, *broken, *others, *marks, *ranked])
+        place = {c: self.members - len(ranked) - len(marks) + k for k, c in enumerate(ends)}
+        self.before = np.array([(place[p.first], place[p.then]) for p in preferences.order], np.int64).reshape(-1, 2)
+        """The columns of what comes first, and of what then."""
+        self.order_strength = np.array([p.strength for p in preferences.order])
         self.ranked = np.arange(self.members - len(ranked), self.members)
         """The columns of quantities, NaN where they are missing."""
         self.largest = np.array([one.largest for one in preferences.first], np.bool_)

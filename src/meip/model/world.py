@@ -320,9 +320,17 @@ def with_proposal(world: Any, proposal: Mapping[str, Any] | None) -> Any:
 
 
 def encode(value: Any) -> Any:
-    """An action or state as a JSON value: strings, numbers, booleans, None and nested lists; anything else by `str`."""
+    """An action or state as a JSON value: strings, numbers, booleans, None, nested lists and objects.
+
+    Numbers and arrays of numpy become Python's; anything else is written by `str`.
+    """
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, tuple | list):
         return [encode(v) for v in value]
+    if isinstance(value, dict):
+        return {str(key): encode(v) for key, v in value.items()}
+    if isinstance(value, np.generic | np.ndarray):
+        plain = value.tolist()
+        return str(plain) if isinstance(plain, np.generic) else encode(plain)  # what Python has no type for stays
     return str(value)

@@ -91,8 +91,8 @@ def replay_all(given: Iterable[Any]) -> Replayed:
         walks.append(walk)
     if all(len(walk.states) == 1 for walk in walks):
         raise LearningError(
-            f"there is nothing to learn from: nothing is done in any of the {len(walks)} demonstrations; give at least "
-            "one with a step"
+            f"there is nothing to learn from: none of the demonstrations ({len(walks)}) has a step; give at least one "
+            "that has"
         )
     return Replayed(tuple(graphs), tuple(walks))
 

@@ -86,7 +86,9 @@ def test_a_nullary_predicate_is_true_or_false(value: Any) -> None:
     assert table("dark", value).shape == () and table("dark", value)
 
 
-@pytest.mark.parametrize("value", [[1, 2.5, None], (1, 2.5, np.nan), np.array([1, 2.5, np.nan]), {0: 1, 1: 2.5}])
+@pytest.mark.parametrize(
+    "value", [[1, 2.5, None], (1, 2.5, np.nan), np.array([1, 2.5, np.nan]), {0: 1, 1: 2.5, 2: None}]
+)
 def test_a_function_takes_lists_arrays_and_mappings(value: Any) -> None:
     assert np.array_equal(table("power", value), [1, 2.5, np.nan], equal_nan=True)
     assert table("power", value).dtype == np.float64
@@ -112,6 +114,7 @@ def test_a_function_of_pairs_takes_nested_lists() -> None:
         ("on", np.array([-1]), "-1 is not an index"),
         ("on", np.array([0.0, 1.0, 0.0]), "or booleans (an array or nested lists, one axis per argument); got array("),
         ("on", "red", "a predicate takes the indices of the entities it is true of, or booleans"),
+        ("on", {0: "no"}, "'no' of 0 is not True or False"),
         ("on", None, "got None"),
         ("on", 2, "expected shape (3,) (one axis per argument), got ()"),
         ("dark", "yes", "a predicate takes True or False; got 'yes'"),

@@ -242,9 +242,10 @@ def _filled(fluent: Fluent, shape: tuple[int, ...], entries: Iterable[tuple[Any,
         if len(index) != len(shape) or not all(map(_within, index, shape)):
             raise DomainError(f"facts of {fluent.name!r}: {key!r} is not an index into a table of shape {shape}")
         try:
-            table[index] = entry
+            table[index] = np.nan if entry is None and fluent.real else float(entry)
         except (TypeError, ValueError):
-            raise DomainError(f"facts of {fluent.name!r}: {entry!r} of {key!r} is not a number") from None
+            wanted = "a number" if fluent.real else "True or False"
+            raise DomainError(f"facts of {fluent.name!r}: {entry!r} of {key!r} is not {wanted}") from None
     return table
 
 

@@ -26,7 +26,9 @@ def plan(
     chance: Annotated[str, typer.Option(help=f"What to maximise where chance plays: {', '.join(CHANCES)}.")] = (
         "expectation"
     ),
-    horizon: Annotated[int | None, typer.Option(min=1, help="States of the plan; default: the world's.")] = None,
+    horizon: Annotated[
+        int | None, typer.Option(min=1, help="States of the plan, with the first; default: the world's.")
+    ] = None,
     iterations: Annotated[
         int | None,
         typer.Option(min=1, help="Simulations of mcts (default 3000), plans of exact, else states that are expanded."),

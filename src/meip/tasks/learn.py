@@ -29,7 +29,7 @@ from meip.learning.options import LearnOptions, Progress, Run, routed
 from meip.learning.pursuit import Pursued, Pursuit
 from meip.learning.shown import ShownPlans
 from meip.model.choices import Replayed, replay_all
-from meip.model.demonstrations import Demonstration, Episode, Plan
+from meip.model.demonstrations import Demonstration, Episode, Plan, episodes_of
 from meip.model.problems import problem_document
 from meip.model.world import encode
 from meip.tasks.task import Provenance, Task
@@ -66,7 +66,7 @@ def learn(
     An option that would have no effect is refused, with the reason; what was used is kept in the task.
     """
     asked, how = routed(options, run, changes)
-    shown = replay_all(episodes)
+    shown = replay_all(episodes := episodes_of(episodes))
     training = ShownPlans(shown, chance_failures=asked.chance_failures, seed=asked.seed)
     chosen, why = _learner(asked, training)
     asked.checked(chosen)

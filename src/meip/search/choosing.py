@@ -27,6 +27,7 @@ DEPTH, NODES, BEAM = 6, 400, 60
 WEAR = 0.3  # what a state loses each time that it is come to
 NEAR = 1.0  # nats below the least worth of a shown stop
 RISK = 0.05
+RATE = 0.07  # of the spread of a step's alternatives: what a value loses each time that it is met
 NEVER_STOP = -1e3
 SAME = 1e-9
 Outcomes = tuple[tuple[float, int], ...]
@@ -189,6 +190,8 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
     seen: dict[int, int] = {}
     for state in states:
         seen[state] = seen.get(state, 0) + 1
+    met: dict[float, int] = {}
+    spread = 0.0
     reason, value, root = "", 0.0, tuple[RootMove, ...]()
     while not reason:
         if graph.has_goal and graph.goal(states[-1]):
@@ -206,10 +209,16 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
         elif options.stop > options.worth.max() + 1e-12:
             reason = "stopped"
         else:
-            best = np.flatnonzero(options.worth > options.worth.max() - SAME)
+            values = ranking(graph, [max(each)[1] for each in options.outcomes])
+            to = [round(float(values[max(each)[1], 0]), 9) for each in options.outcomes]
+            spread += float(options.worth.std())
+            tired = RATE * spread / clock.expansions * np.array([met.get(v, 0) for v in to])
+            worth = options.worth - tired
+            best = np.flatnonzero(worth > worth.max() - SAME)
             chosen = int(best[rng.integers(len(best))])
             state = max(options.outcomes[chosen])[1]
             value += float(options.worth[chosen])
+            met[to[chosen]] = met.get(to[chosen], 0) + 1
             states.append(state)
             actions.append(options.actions[chosen])
             seen[state] = seen.get(state, 0) + 1

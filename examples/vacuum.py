@@ -16,7 +16,7 @@ CHARGE = -1  # other actions: the room that is cleaned
 
 @dataclass(frozen=True)
 class Vacuum(World):
-    areas: tuple[int, ...] = (30, 70, 20, 50, 30)  # a room takes as much of the battery
+    areas: tuple[int, ...] = (30, 60, 20, 50, 30)  # a room takes as much of the battery
     charge: int = 100
     domain = DOMAIN
 
@@ -43,7 +43,7 @@ class Vacuum(World):
 
 
 def make(split: str, rng: np.random.Generator) -> Vacuum:
-    areas = 10 * rng.integers(2, 8, size=rng.integers(5, 7) * (2 if split == "larger" else 1))
+    areas = 10 * rng.integers(2, 7, size=rng.integers(5, 7) * (2 if split == "larger" else 1))
     return Vacuum(tuple(areas.tolist()), charge=40 if split == "changed" else 100)
 
 

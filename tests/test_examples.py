@@ -16,12 +16,10 @@ import pytest
 
 from meip import check_world
 from meip.cli import main
+from meip.experiments.gallery import TASKS
 from meip.model.world import Describes, Draws, HasGoal, StaticFacts, offers
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-GALLERY = (
-    "packing", "painting", "laundry", "oven", "vacuum", "clinic", "seating", "post", "candles", "orchard",
-)  # fmt: skip
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -34,7 +32,7 @@ def load(name: str) -> Any:
     return module
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", TASKS)
 def test_an_everyday_task_is_short_and_a_world_in_every_split(name: str) -> None:
     assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) < 60
     task, rng = load(name), np.random.default_rng(0)
@@ -62,7 +60,7 @@ def anything(world: Any, state: Any, rng: np.random.Generator) -> Any:
     return legal[rng.integers(len(legal))]
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("split", ["train", "same", "larger", "changed"])
 def test_its_demonstrator_keeps_every_rule_and_chance_rarely_does(name: str, split: str) -> None:
     task, rng = load(name), np.random.default_rng(1)
@@ -74,7 +72,7 @@ def test_its_demonstrator_keeps_every_rule_and_chance_rarely_does(name: str, spl
     assert np.mean([all(walked(task, world, rng, anything).values()) for world in worlds]) < 0.3
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", TASKS)
 def test_every_rule_can_be_broken_in_the_worlds_that_are_shown(name: str) -> None:
     """Else nobody could learn it."""
     task, rng = load(name), np.random.default_rng(2)
@@ -86,7 +84,7 @@ def test_every_rule_can_be_broken_in_the_worlds_that_are_shown(name: str) -> Non
 def test_the_gallery_lists_every_example() -> None:
     text = (EXAMPLES / "README.md").read_text()
     assert all(f"[`{path.name}`]({path.name})" in text for path in EXAMPLES.glob("*.py"))
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*GALLERY, "garden"}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*TASKS, "garden"}
 
 
 def test_the_garden_example_is_a_world_with_hooks_in_under_a_hundred_lines() -> None:

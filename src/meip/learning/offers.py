@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meip.base.arrays import Floats, Ints
+from meip.base.arrays import Floats
 from meip.concepts.check import kind
 from meip.concepts.language import Concept, Primitive, walk
 from meip.learning import forms
@@ -53,22 +53,21 @@ class Offers:
         return self.forms.prices
 
 
-def offered(evidence: Evidence, concepts: Sequence[Concept], values: Floats) -> Offers:
-    """Every form of these concepts (values [S, K]) that matters to some choice."""
+def offered(evidence: Evidence, concepts: Sequence[Concept], values: Floats, *, simple: bool = False) -> Offers:
+    """Every form of these concepts (values [S, K]) that matters to some choice; `simple`: truths and lines only."""
     kinds = [kind(c, evidence.domain) for c in concepts]
-    all_forms, changes = distinct(evidence, *_alone(evidence, concepts, kinds, values), values)
-    pairs = _paired(evidence, all_forms, kinds, values)
+    found = _alone(evidence, concepts, kinds, values)
+    if simple:
+        found = found.take([j for j, row in enumerate(found.rows) if row.form in (forms.TRUTH, forms.LINE)])
+    all_forms, changes = _distinct(found, evidence.change(found.columns(values)))
+    pairs = Forms(concepts, []) if simple else _paired(evidence, all_forms, kinds, values)
     if len(pairs):
         both = all_forms + pairs
         table = np.hstack([changes, evidence.change(pairs.columns(values))])
         all_forms, changes = _distinct(both, table)
     done, stopped = _reasons(evidence, all_forms, values)
-    ranked, beaten = _ranked(evidence, concepts, kinds, values)
-    return Offers(all_forms, changes, done, stopped, values, ranked, beaten)
-
-
-def distinct(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, Floats]:
-    return _distinct(found, evidence.change(found.columns(values)))
+    ranked, lost = _ranked(evidence, concepts, kinds, values) if not simple else ((), np.zeros((len(evidence.rows), 0)))
+    return Offers(all_forms, changes, done, stopped, values, ranked, lost)
 
 
 def _distinct(found: Forms, changes: Floats) -> tuple[Forms, Floats]:
@@ -86,7 +85,7 @@ def _distinct(found: Forms, changes: Floats) -> tuple[Forms, Floats]:
     return found.take(kept), np.ascontiguousarray(changes[:, kept])
 
 
-def _alone(evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats) -> tuple[Forms]:
+def _alone(evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats) -> Forms:
     """The forms of single concepts."""
     rows: list[Form] = []
     shown = values[evidence.shown_states]
@@ -104,7 +103,7 @@ def _alone(evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str]
             continue
         rows.append(Form(forms.LINE, k, number=float(column.mean()), scale=2 * spread, price=price))
         rows += _numbered(k, kinds[k], price, column, spread, shown[:, k], last[:, k])
-    return (Forms(concepts, rows),)
+    return Forms(concepts, rows)
 
 
 def _numbered(
@@ -198,8 +197,3 @@ def _ranked(
 
 def _quantity(concept: Concept, evidence: Evidence) -> bool:
     return any(isinstance(n, Primitive) and evidence.domain.fluent(n.name).real for n in walk(concept))
-
-
-def halves(rng: np.random.Generator, size: int, share: float) -> Ints:
-    """A random share of so many."""
-    return np.flatnonzero(rng.random(size) < share)

@@ -13,14 +13,14 @@ import numpy as np
 from meip.base.arrays import Bools, Floats, Ints
 from meip.learning import forms
 from meip.learning.evidence import Evidence
-from meip.learning.forms import Forms
 from meip.learning.offers import Offers
 from meip.learning.sparse import Problem, fit
 
-__all__ = ["Never", "always_first", "nevers"]
+__all__ = ["Never", "Nevers", "always_first", "chosen_first"]
 
 PRICE, STEEP = 0.6, 1.5
 MOST, LEAST = 12, 1.0  # rules, and nats of evidence
+EXCEPTION, MANY = 3.0, 4  # what a counterexample costs in nats, and the demonstrations that have to be there for it
 STRENGTH = 5.0
 NULL_RIDGE = 0.02
 NEVER_FORMS = (forms.TRUTH, forms.ABOVE, forms.BELOW, forms.APART, forms.UNLESS)
@@ -38,7 +38,9 @@ class Never:
     evidence: float
     price: float
     possible: int
-    """Choices at which it could have been broken, and was not."""
+    """Choices at which it could have been broken."""
+    broken: int = 0
+    """Demonstrations in which it was."""
 
     @property
     def strength(self) -> float:
@@ -46,34 +48,46 @@ class Never:
         return float(STRENGTH / (1 + np.exp(self.price - self.evidence)))
 
 
-def nevers(evidence: Evidence, offers: Offers) -> list[Never]:
-    """The rules, one after the other, as long as their evidence is worth more than their price.
+class Nevers:
+    """What was possible and never done: candidates for rules, and those that are worth their price."""
 
-    What a rule explains is no evidence for the next. The demonstration that says most is left out of account.
-    """
-    chosen, entered = _candidates(evidence, offers)
-    if not len(chosen):
-        return []
-    price = PRICE * offers.prices[chosen] ** STEEP
-    usual = _habits(evidence, offers)
-    offset = np.zeros(len(evidence.rows))
-    taken = np.zeros(len(chosen), np.bool_)
-    found: list[Never] = []
-    while len(found) < MOST:
-        p = usual * np.exp(offset)
-        p /= np.add.reduceat(p, evidence.start[:-1])[evidence.group]
-        broken = np.add.reduceat(entered * p[:, None], evidence.start[:-1], axis=0)  # [C, R]
-        gain = -np.log(np.maximum(1 - broken, 1e-9)) / evidence.copies[:, None]
-        worth = _without_the_most_telling(gain, evidence)
-        net = np.where(taken | (worth < LEAST), -np.inf, worth - price)
-        best = int(np.argmax(net))
-        if net[best] <= 0:
-            break
-        taken[best] = True
-        possible = int(np.logical_or.reduceat(entered[:, best], evidence.start[:-1]).sum())
-        found.append(Never(int(chosen[best]), float(worth[best]), float(price[best]), possible))
-        offset -= min(float(np.logaddexp(0, net[best])), STRENGTH) * entered[:, best]
-    return found
+    def __init__(self, evidence: Evidence, offers: Offers) -> None:
+        self.evidence = evidence
+        self.forms, self.entered, self.broken = _candidates(evidence, offers)
+        self.prices = PRICE * offers.prices[self.forms] ** STEEP
+        self._usual = _habits(evidence, offers)
+
+    def found(self, without: int | None = None) -> list[Never]:
+        """The rules, one after the other, as long as their evidence is worth more than their price.
+
+        What a rule explains is no evidence for the next. The demonstration that says most is left out of account, and
+        so is the one (of a kind) that nobody is to look at.
+        """
+        evidence = self.evidence
+        if not len(self.forms):
+            return []
+        seen = np.ones(evidence.count) if without is None else np.where(evidence.demo == without, 0.0, 1.0)
+        price = self.prices + EXCEPTION * (self.broken >= 0)
+        offset = np.zeros(len(evidence.rows))
+        taken = np.zeros(len(self.forms), np.bool_)
+        rules: list[Never] = []
+        while len(rules) < MOST:
+            p = self._usual * np.exp(offset)
+            p /= np.add.reduceat(p, evidence.start[:-1])[evidence.group]
+            risked = np.add.reduceat(self.entered * p[:, None], evidence.start[:-1], axis=0)  # [C, R]
+            gain = -np.log(np.maximum(1 - risked, 1e-9)) * (seen / evidence.copies)[:, None]
+            gain[evidence.demo[:, None] == self.broken[None, :]] = 0.0
+            worth = _without_the_most_telling(gain, evidence)
+            net = np.where(taken | (worth < LEAST), -np.inf, worth - price)
+            best = int(np.argmax(net))
+            if net[best] <= 0:
+                break
+            taken[best] = True
+            possible = int(np.logical_or.reduceat(self.entered[:, best], evidence.start[:-1]).sum())
+            broken = int(self.broken[best] >= 0)
+            rules.append(Never(int(self.forms[best]), float(worth[best]), float(price[best]), possible, broken))
+            offset -= min(float(np.logaddexp(0, net[best])), STRENGTH) * self.entered[:, best]
+        return rules
 
 
 def _without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
@@ -84,19 +98,30 @@ def _without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
     return np.asarray((total - each.max(axis=0)) * evidence.kinds / (evidence.kinds - 1), np.float64)
 
 
-def _candidates(evidence: Evidence, offers: Offers) -> tuple[Ints, Bools]:
-    """Forms that were possible and never so, and which alternatives would have made them so [N, R]."""
+def _candidates(evidence: Evidence, offers: Offers) -> tuple[Ints, Bools, Ints]:
+    """Forms that were possible and never so, which alternatives would have made them so [N, R], and for each the kind of
+    demonstrations in which it was so nevertheless (-1: none): where there are enough others, a rule survives one."""
     chosen = np.flatnonzero(np.isin(offers.forms.kinds, NEVER_FORMS))
     columns = offers.forms.take(chosen).columns(offers.values) > 0.5
     entered = evidence.entered(columns)
-    allowed = ~columns[evidence.shown_states].any(axis=0) & entered.any(axis=0) & ~entered[evidence.chosen].any(axis=0)
+    wrong = np.zeros((evidence.kinds, len(chosen)), np.bool_)
+    for d, path in enumerate(evidence.paths):
+        wrong[evidence.same[d]] |= columns[path].any(axis=0)
+    for c, row in enumerate(evidence.chosen):
+        wrong[evidence.demo[c]] |= entered[row]
+    count = wrong.sum(axis=0)
+    survives = (count == 1) & (evidence.kinds >= MANY)
+    broken = np.where(survives, wrong.argmax(axis=0), -1)
+    allowed = (count == 0) | survives
     for i in np.flatnonzero(allowed):
         row = offers.forms.rows[chosen[i]]
         if row.form == forms.UNLESS and not _is_milestone(evidence, offers.values[:, row.other]):
             allowed[i] = False
         if row.form in BOUNDS and len(evidence.paths) > 1 and _met(evidence, offers, row) < 2:
             allowed[i] = False
-    return chosen[allowed], entered[:, allowed]
+    other = entered & (evidence.demo[evidence.group][:, None] != broken[None, :])
+    allowed &= other.any(axis=0)
+    return chosen[allowed], entered[:, allowed], broken[allowed]
 
 
 def _met(evidence: Evidence, offers: Offers, row: forms.Form) -> int:
@@ -173,7 +198,3 @@ def chosen_first(evidence: Evidence, then: Bools, first: Bools) -> int:
     """Choices at which the order could have been broken, and was not."""
     entered = evidence.entered((then & ~first)[:, None])[:, 0]
     return int(np.logical_or.reduceat(entered, evidence.start[:-1]).sum())
-
-
-def names(found: Forms) -> list[str]:
-    return [str(found.concept(j)) for j in range(len(found))]

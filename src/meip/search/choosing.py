@@ -49,8 +49,9 @@ class Chooser:
     def __init__(self, graph: StateGraph, ranking: ChoiceRanking, view: int = 0) -> None:
         self.graph, self.ranking = graph, ranking
         self.how = ranking.preferences
-        self.g, self.h = ranking.views()[view]
-        self.first = ranking.first_weights[view]
+        self.least = self.how.least
+        seen = ranking.view(view)
+        self.g, self.h, self.never, self.first = seen.g, seen.stop, seen.never, seen.first
         self.has_goal = graph.has_goal
         self._known: dict[int, tuple[list[int], list[Outcomes]]] = {}
         self._over: dict[int, bool] = {}
@@ -94,7 +95,7 @@ class Chooser:
             rules = slice(2, 2 + self.ranking.rules)
             old = np.repeat(table[befores, rules] > 0.5, sizes, axis=0)
             new = (table[flat, rules] > 0.5) & ~old & (odds[:, None] > RISK)
-            broken = np.logical_or.reduceat(new, first, axis=0) @ self.ranking.strength
+            broken = np.logical_or.reduceat(new, first, axis=0) @ self.never
         if len(self.ranking.before):
             earlier, later = self.ranking.before.T
             old = np.repeat(table[befores][:, later] > 0.5, sizes, axis=0)
@@ -134,7 +135,7 @@ class Chooser:
         added, broken = self.gains([state] * len(outcomes), outcomes)
         gain = added - broken + self._rank(state, outcomes) - WEAR * np.array([seen.get(s, 0) for s in likeliest])
         best = float(gain.max())
-        done = self.how.least is not None and stop >= best and stop >= self.how.least - NEAR
+        done = self.least is not None and stop >= best and stop >= self.least - NEAR
         chancy = any(len(each) > 1 for each in outcomes)
         if chancy or done or (patience == 0 and best > max(stop, self.how.pace)):
             return Options(actions, outcomes, gain, stop)

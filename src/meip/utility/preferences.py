@@ -1,50 +1,58 @@
 """Preferences: what a person who chooses step by step goes by, beside the utility of states.
 
-A step is worth what it adds to g, less what the never-rules say that it would break; to stop is worth more where
-what every demonstration ended with holds. `Chosen` computes all of this for states of a graph, once for each.
+A step is worth what it adds to g, less what the rules say that it would break, or do too early; to stop is worth more
+where what every demonstration ended with holds. `ChoiceRanking` computes all of this for states of a graph, once each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from meip.base.arrays import Floats, Ints
 from meip.base.documents import Strict
-from meip.concepts.language import Concept
 from meip.concepts.values.columns import values_at
 from meip.model.graph import StateGraph
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import ConceptText, Utility, UtilityTerm
 
-__all__ = ["Before", "ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "beaten", "summed"]
+__all__ = [
+    "Before", "ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "Statement", "StatementKind", "beaten",
+    "summed",
+]  # fmt: skip
 
 SAME = 1e-9
 OMIT = {"omit_default": True}
+TEXT = {"as_text": True}
+StatementKind = Literal["wanted", "avoided", "first", "order", "never", "done"]
 
 
 @dataclass(frozen=True)
 class Rule(Strict):
     """Something never to be done."""
 
-    concept: ConceptText = field(metadata={"as_text": True})
+    concept: ConceptText = field(metadata=TEXT)
     strength: float
     """What a step that risks it pays, in units of g."""
     evidence: float
     """In nats: how surprising it is that somebody without the rule never broke it."""
     price: float
+    """In nats: how long it is."""
     possible: int
     """How often it could have been broken in the demonstrations."""
+    broken: int = field(default=0, metadata=OMIT)
+    """In how many demonstrations it was broken nevertheless."""
 
 
 @dataclass(frozen=True)
 class Before(Strict):
     """Something always came before something else."""
 
-    first: ConceptText = field(metadata={"as_text": True})
-    then: ConceptText = field(metadata={"as_text": True})
+    first: ConceptText = field(metadata=TEXT)
+    then: ConceptText = field(metadata=TEXT)
     strength: float
     """What a step pays that makes the second true without the first."""
     possible: int
@@ -55,10 +63,10 @@ class Before(Strict):
 class First(Strict):
     """Of the steps that change a quantity, the one that makes it largest (or smallest) comes first."""
 
-    concept: ConceptText = field(metadata={"as_text": True})
+    concept: ConceptText = field(metadata=TEXT)
     largest: bool
     weight: float
-    """What another step pays."""
+    """What another step pays, as a negative number."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +80,27 @@ class HeldOut(Strict):
     utility: Utility
     done: Utility
     stop: float
+    never: tuple[float, ...] = ()
+    """What a step pays for each rule; 0 where nothing would have spoken for it."""
     first: tuple[float, ...] = ()
     """What another step pays, for each quantity that some step comes first by."""
+
+
+@dataclass(frozen=True)
+class Statement(Strict):
+    """One sentence of what was learned, with what speaks for it."""
+
+    kind: StatementKind
+    concept: ConceptText = field(metadata=TEXT)
+    """For an order: "then and not first"."""
+    weight: float
+    """In the small model of the explanation; for a rule or an order what breaking it costs."""
+    evidence: float
+    """In nats, after its price."""
+    possible: int = field(default=0, metadata=OMIT)
+    """Choices at which it could have been otherwise; for an order 0 where there was no other way."""
+    leaning: tuple[str, ...] = field(default=(), metadata=OMIT)
+    """Concepts of the utility that say nearly the same in the demonstrations: they change with an edit of this one."""
 
 
 @dataclass(frozen=True)
@@ -94,25 +121,31 @@ class Preferences(Strict):
     patience: float = 0.0
     """Discount of what is further ahead; 0: look ahead only where no single step gains enough."""
     held_out: tuple[HeldOut, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    """The same in a few sentences: a small model of its own, to be read."""
+    foreseen: float = 0.0
+    """How many of the shown choices the statements foresee."""
+    by_chance: float = 0.0
+    choices: int = 0
 
 
 class ChoiceRanking(UtilityRanking):
     """g, what to stop is worth, which rules are broken, and the same by those who did not see one demonstration.
 
-    Columns: g; stop; a rule each; then g and stop of each held-out model.
+    Columns: g; stop; a rule each; g and stop of each held-out model; what an order is about; quantities.
     """
 
     def __init__(self, utility: Utility, preferences: Preferences) -> None:
         self.preferences = preferences
         self.rules = len(preferences.never)
-        self.strength = np.array([rule.strength for rule in preferences.never])
         others = [u for held in preferences.held_out for u in (held.utility, held.done)]
-        broken = [Utility((UtilityTerm(rule.concept, "boolean", (), (1.0,)),)) for rule in preferences.never]
-        ranked = [Utility((UtilityTerm(one.concept, "linear"),)) for one in preferences.first]
         ends = list(dict.fromkeys(c for pair in preferences.order for c in (pair.first, pair.then)))
-        marks = [Utility((UtilityTerm(c, "boolean", (), (1.0,)),)) for c in ends]
-        super().__init__([utility, preferences.done, *broken, *others, *marks, *ranked])
-        place = {c: self.members - len(ranked) - len(marks) + k for k, c in enumerate(ends)}
+        marked = [*(rule.concept for rule in preferences.never), *ends]
+        marks = [Utility((UtilityTerm(concept, "boolean", (), (1.0,)),)) for concept in marked]
+        ranked = [Utility((UtilityTerm(one.concept, "linear"),)) for one in preferences.first]
+        super().__init__([utility, preferences.done, *marks[: self.rules], *others, *marks[self.rules :], *ranked])
+        self.wishes = utility
+        place = {c: self.members - len(ranked) - len(ends) + k for k, c in enumerate(ends)}
         self.before = np.array([(place[p.first], place[p.then]) for p in preferences.order], np.int64).reshape(-1, 2)
         """The columns of what comes first, and of what then."""
         self.order_strength = np.array([p.strength for p in preferences.order])
@@ -120,9 +153,6 @@ class ChoiceRanking(UtilityRanking):
         """The columns of quantities, NaN where they are missing."""
         self.largest = np.array([one.largest for one in preferences.first], np.bool_)
         self._places = np.array([self.concepts.index(one.concept) for one in preferences.first], np.int64)
-        rows = [[one.weight for one in preferences.first], *([*held.first] for held in preferences.held_out)]
-        self.first_weights = np.array(rows, np.float64).reshape(len(rows), len(ranked))
-        self.wishes = utility
         self.constant = np.zeros(self.members)
         self.constant[1] = preferences.stop
         for k, held in enumerate(preferences.held_out):
@@ -137,27 +167,37 @@ class ChoiceRanking(UtilityRanking):
             found[:, self.ranked] = np.where(missing[:, self._places], np.nan, values[:, self._places])
         return found
 
-    def views(self) -> list[tuple[int, int]]:
-        """The columns of g and stop: of the model, and of each held-out one."""
-        first = 2 + self.rules
-        return [(0, 1), *((first + 2 * k, first + 2 * k + 1) for k in range(len(self.preferences.held_out)))]
+    def view(self, number: int) -> View:
+        """What one model sees: 0 is the learned one, the others each held a demonstration out."""
+        how = self.preferences
+        if number == 0:
+            strength = np.array([rule.strength for rule in how.never])
+            return View(0, 1, strength, np.array([one.weight for one in how.first]))
+        held, first = how.held_out[number - 1], 2 + self.rules + 2 * (number - 1)
+        return View(first, first + 1, np.array(held.never), np.array(held.first))
 
-    def needed(self) -> Sequence[Concept]:
-        return self.concepts
+
+@dataclass(frozen=True)
+class View:
+    """One model of a `ChoiceRanking`."""
+
+    g: int
+    """Its columns."""
+    stop: int
+    never: Floats
+    """What a step pays for each rule .."""
+    first: Floats
+    """.. and for each quantity that another step comes first by."""
 
 
 def summed(terms: Sequence[UtilityTerm]) -> Utility:
     """A utility in which terms of the same concept are one."""
-    found: dict[tuple[object, ...], UtilityTerm] = {}
+    found: dict[object, UtilityTerm] = {}
     for term in terms:
-        key = term.concept, term.kind
-        known = found.get(key)
-        if known is None:
-            found[key] = term
-        else:
-            weights = tuple(a + b for a, b in zip(known.weights, term.weights, strict=True))
-            found[key] = UtilityTerm(term.concept, term.kind, known.knots, weights)
-    return Utility(tuple(t for t in found.values() if np.abs(t.weights).max() > 1e-9))
+        known = found.get(term.concept)
+        weights = tuple(a + b for a, b in zip(known.weights, term.weights, strict=True)) if known else term.weights
+        found[term.concept] = UtilityTerm(term.concept, term.kind, term.knots, weights)
+    return Utility(tuple(t for t in found.values() if np.abs(t.weights).max() > SAME))
 
 
 def beaten(before: Floats, after: Floats, start: Ints, largest: bool = True) -> Floats:
@@ -171,7 +211,3 @@ def beaten(before: Floats, after: Floats, start: Ints, largest: bool = True) -> 
     worth = np.where(changed, after, -np.inf)
     best = np.repeat(np.maximum.reduceat(worth, start[:-1]), np.diff(start))
     return np.asarray(changed & (worth < best - SAME), np.float64)
-
-
-def total(values: Floats) -> float:
-    return float(np.sum(values))

@@ -21,7 +21,7 @@ from meip.concepts.operations import operation
 from meip.concepts.phrases import Noun, Phrases, listed
 from meip.model.domain import Domain
 
-__all__ = ["english"]
+__all__ = ["english", "forbidden"]
 
 _EXTREMES = {"max": "greatest", "min": "least", "mean": "average"}
 
@@ -30,6 +30,14 @@ def english(concept: Concept, domain: Domain) -> str:
     """What a concept says, e.g. "all torches are picked at stage 1". ConceptError if it does not fit the domain."""
     kind(concept, domain)
     return _Reader(domain).read(concept)
+
+
+def forbidden(concept: Concept, domain: Domain) -> str:
+    """What comes after "never": for "b and not a", that b comes before a."""
+    match concept:
+        case Composite("and", (then, Composite("not", (first,)))):
+            return f"{english(then, domain)} before {english(first, domain)}"
+    return english(concept, domain)
 
 
 class _Reader:

@@ -27,7 +27,7 @@ from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
 from meip.learning.offers import Offers, offered
-from meip.learning.rules import Never, Nevers, always_first, chosen_first
+from meip.learning.rules import Never, Nevers, always_first, chosen_first, worth_telling
 from meip.learning.selection import unless
 from meip.learning.sparse import GRID, Problem, fit, path, strength_of
 from meip.learning.stepwise.candidates import _Pruner
@@ -370,7 +370,8 @@ class _Study:
             Statement("never", offers.forms.concept(r.form), -r.strength, r.evidence - r.price, r.possible)
             for r in firm
         ]
-        found += [Statement("order", unless(p.then, p.first), -p.strength, 0.0, p.possible) for p in order]
+        told = [order[k] for k in worth_telling(evidence, offers, pairs)]
+        found += [Statement("order", unless(p.then, p.first), -p.strength, 0.0, p.possible) for p in told]
         return {
             "statements": tuple(found), "foreseen": small.foreseen, "by_chance": small.by_chance,
             "choices": evidence.count,

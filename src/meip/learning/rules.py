@@ -6,6 +6,7 @@ each kind of step as often as it was shown, and knows no rule, would have done d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from meip.learning.evidence import Evidence
 from meip.learning.offers import Offers
 from meip.learning.sparse import Problem, fit
 
-__all__ = ["Never", "Nevers", "always_first", "chosen_first"]
+__all__ = ["Never", "Nevers", "always_first", "chosen_first", "worth_telling"]
 
 PRICE, STEEP = 0.6, 1.5
 MOST, LEAST = 12, 1.0  # rules, and nats of evidence
@@ -175,6 +176,35 @@ def always_first(evidence: Evidence, offers: Offers, weights: Floats) -> list[tu
                 continue
             if (times[i][met] < times[j][met]).all() and not (shown[:, b.concept] & ~shown[:, a.concept]).any():
                 found.append((b.concept, a.concept))
+    return found
+
+
+def worth_telling(evidence: Evidence, offers: Offers, pairs: Sequence[tuple[int, int]]) -> list[int]:
+    """Places of the pairs (then, first) that say most: what came last before the earliest that followed.
+
+    "Some before" follows from "all before"; of concepts that always came true together the simplest stands for all.
+    """
+    concepts = {k for pair in pairs for k in pair}
+    times = {k: np.array([_first_time(offers.values[path, k]) for path in evidence.paths]) for k in concepts}
+    simple = {k: (offers.forms.concepts[k].complexity, str(offers.forms.concepts[k])) for k in concepts}
+    known = set(pairs)
+
+    def later(one: int, other: int) -> bool:
+        """Does `one` come true no earlier than the other, and is it the better of two that come together?"""
+        a, b = times[one], times[other]
+        return bool((a >= b).all() and ((a > b).any() or simple[one] < simple[other]))
+
+    def earlier(one: int, other: int) -> bool:
+        a, b = times[one], times[other]
+        return bool((a <= b).all() and ((a < b).any() or simple[one] < simple[other]))
+
+    found = []
+    for place, (then, first) in enumerate(pairs):
+        if any(k != first and (then, k) in known and later(k, first) for k in concepts):
+            continue
+        if any(k != then and (k, first) in known and earlier(k, then) for k in concepts):
+            continue
+        found.append(place)
     return found
 
 

@@ -116,6 +116,8 @@ class Found:
     seconds: float = 0.0
     method: str = ""
     root: tuple[RootMove, ...] = ()
+    goal_search: bool = False
+    """Was the plan found by searching for the world's own goal?"""
 
 
 class Agent(Protocol):

@@ -14,14 +14,15 @@ import numpy as np
 
 from meip.base.arrays import Floats, Ints
 from meip.base.documents import Strict
+from meip.concepts.language import Composite
 from meip.concepts.values.columns import values_at
 from meip.model.graph import StateGraph
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import ConceptText, Utility, UtilityTerm
 
 __all__ = [
-    "Before", "ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "Statement", "StatementKind", "beaten",
-    "summed",
+    "Before", "ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "Statement", "StatementKind", "View", "beaten",
+    "summed", "with_order",
 ]  # fmt: skip
 
 SAME = 1e-9
@@ -198,6 +199,15 @@ def summed(terms: Sequence[UtilityTerm]) -> Utility:
         weights = tuple(a + b for a, b in zip(known.weights, term.weights, strict=True)) if known else term.weights
         found[term.concept] = UtilityTerm(term.concept, term.kind, term.knots, weights)
     return Utility(tuple(t for t in found.values() if np.abs(t.weights).max() > SAME))
+
+
+def with_order(utility: Utility, preferences: Preferences) -> Utility:
+    """The utility in which what comes too early counts against a state: for rankings of states alone."""
+    pairs = [
+        UtilityTerm(Composite("and", (pair.then, Composite("not", (pair.first,)))), "boolean", (), (-pair.strength,))
+        for pair in preferences.order
+    ]
+    return summed([*utility.terms, *pairs])
 
 
 def beaten(before: Floats, after: Floats, start: Ints, largest: bool = True) -> Floats:

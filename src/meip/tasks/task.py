@@ -219,7 +219,7 @@ class Task(Strict):
         influence = dict.fromkeys(concepts, 0.0)
         for term in (term for member in self.members for term in member.terms):
             influence[term.concept] += term.influence
-        heaviest = sorted(concepts, key=lambda c: -influence[c])
+        heaviest = sorted(influence, key=lambda c: -influence[c])
         more = [f"  ... and {len(concepts) - SHOWN} more"] if len(concepts) > SHOWN else []
         return "\n".join([head, *(f"  {concept}" for concept in heaviest[:SHOWN]), *more])
 
@@ -237,7 +237,8 @@ class Task(Strict):
     def order(self) -> tuple[Precedence, ...]:
         """The learned order: a before b for every "b and not a" with a negative weight."""
         if self.preferences is not None:
-            return tuple(Precedence(p.first, p.then, p.strength, 1.0) for p in self.preferences.order)
+            told = [(s, precedence(s.concept)) for s in self.preferences.statements if s.kind == "order"]
+            return tuple(Precedence(*pair, -s.weight, 1.0) for s, pair in told if pair is not None)
         weights: dict[tuple[Concept, Concept], list[float]] = {}
         for member in self.members:
             for term in member.terms:

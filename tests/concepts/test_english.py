@@ -8,7 +8,7 @@ from random_concepts import concepts, terms
 
 from meip.base.errors import ConceptError
 from meip.concepts.check import kind
-from meip.concepts.english import english
+from meip.concepts.english import english, forbidden
 from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
 from meip.model.domain import Domain, EntityClass, function, predicate
@@ -97,7 +97,18 @@ def test_a_reading_is_good_english(text: str) -> None:
 
 
 NAMES = tuple(f.name for f in DOMAIN.fluents)
-OPERATIONS = (("and", 2), ("or", 2), ("not", 1), ("=", 2), ("-", 2), ("initial", 1), ("table", 2), ("min", 3))
+OPERATIONS = (
+    ("and", 2),
+    ("or", 2),
+    ("not", 1),
+    ("=", 2),
+    ("-", 2),
+    ("initial", 1),
+    ("table", 2),
+    ("min", 3),
+    ("<=", 2),
+    ("max", 2),
+)
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -109,6 +120,6 @@ def test_every_concept_that_fits_the_domain_has_a_reading(concept: Concept) -> N
         with pytest.raises(ConceptError):
             english(concept, DOMAIN)
         return
-    text = english(concept, DOMAIN)
-    assert text.strip() == text and "  " not in text
-    assert "\0" not in text and "{" not in text
+    for text in (english(concept, DOMAIN), forbidden(concept, DOMAIN)):
+        assert text.strip() == text and "  " not in text
+        assert "\0" not in text and "{" not in text

@@ -6,8 +6,8 @@ import re
 
 from meip.base.errors import ConceptError
 from meip.concepts.check import signature
-from meip.concepts.language import Aggregated, Negation, Permutation, Primitive, Quantified, Term
-from meip.concepts.phrases import Noun, Phrases
+from meip.concepts.language import Aggregated, Concept, Negation, Permutation, Primitive, Quantified, Term
+from meip.concepts.phrases import GAP, Noun, Phrases
 from meip.model.domain import Domain
 
 __all__ = ["Atomic"]
@@ -23,7 +23,7 @@ class Atomic:
         self.phrases = Phrases(domain)
 
     def quantified(self, concept: Quantified, how: str) -> str:
-        """A sentence; how is all, some, no, not all, or "exactly 4", "at most 4", "at least 4"."""
+        """A sentence; how is all, some, no, not all, "more than 4", "at least 43 % of the" and the like."""
         classes = signature(concept.value, self.domain)[0]
         if not classes:
             return self.nullary(concept, how)
@@ -40,17 +40,13 @@ class Atomic:
             return self.phrases.clause(concept.value, nouns)
         where = self.where(concept.scope, members, classes)
         said = self.phrases.clause(concept.value, members)
-        negative, how = (True, "all") if how == "not all" else (False, how)
+        negative, how = how.startswith("not "), how.removeprefix("not ")
         return f"{'not ' if negative else ''}in {how} {self.phrases.group(classes, plural)}{where}, {said}"
 
     def nullary(self, concept: Quantified, how: str) -> str:
         """A predicate without arguments, in a scope without arguments: true of the one empty tuple or of none."""
         value, scope = concept.value, concept.scope
         said = self.phrases.clause(value, [])
-        if how == "exactly 1":
-            how = "some"
-        if how.startswith(("exactly", "at ")):
-            return f"{self.number_of(concept)} is {how}"
         if scope is None:
             return self.phrases.clause(value, [], negated=how in ("no", "not all"))
         given = self.phrases.clause(scope, [])
@@ -58,11 +54,8 @@ class Atomic:
             return f"{'it is not true that ' if how == 'not all' else ''}if {given} then {said}"
         return f"{'not both ' if how == 'no' else ''}{given} and {said}"
 
-    def number_of(self, concept: Quantified) -> str:
-        return f"the number of {self.counted(concept.value, concept.scope)}"
-
     def counted(self, value: Term, scope: Term | None) -> str:
-        """What a count or a share is of."""
+        """What a count is of."""
         classes = signature(value, self.domain)[0]
         if not classes:
             given = f" while {self.phrases.clause(scope, [])}" if scope is not None else ""
@@ -73,6 +66,22 @@ class Atomic:
         members = self.phrases.members(classes)
         given = "" if scope is None else f", among those where {self.phrases.clause(scope, members)}"
         return f"{self.phrases.group(classes)} where {self.phrases.clause(value, members)}{given}"
+
+    def shared(self, value: Term, scope: Term | None) -> str:
+        """What a share is of: toys that are in the box which are blue."""
+        classes = signature(value, self.domain)[0]
+        if len(classes) == 1 and scope is not None:
+            group, part = self._scoped(classes, scope), self.phrases.clause(value, [Noun(GAP, True)])
+            # Only a verb in the plural tells that "which" is not about the box.
+            if part.startswith(f"{GAP} ") and " such that " not in group:
+                return group + self.phrases.relative(value, True).replace(" that ", " which ", 1)
+        return self.counted(value, scope)
+
+    def is_share(self, concept: Concept) -> bool:
+        return isinstance(concept, Aggregated) and concept.aggregator == "mean" and self.is_predicate(concept.value)
+
+    def is_predicate(self, term: Term) -> bool:
+        return not signature(term, self.domain)[1]
 
     def _scoped(self, classes: tuple[str, ...], scope: Term | None) -> str:
         return self.phrases.noun(classes[0], True) + self.phrases.relative(scope, True)
@@ -112,7 +121,7 @@ class Atomic:
     def of_predicate(self, concept: Aggregated) -> str:
         """A predicate as numbers: mean is a share, max and min are 1 or 0, and missing where there is nothing."""
         if concept.aggregator == "mean":
-            return f"the share of {self.counted(concept.value, concept.scope)}"
+            return f"the share of {self.shared(concept.value, concept.scope)}"
         how = "some" if concept.aggregator == "max" else "all"
         return f"1 if {self.quantified(Quantified('some', concept.value, concept.scope), how)}, else 0"
 

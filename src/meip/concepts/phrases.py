@@ -24,7 +24,7 @@ from meip.concepts.language import (
 )
 from meip.model.domain import Domain, Fluent
 
-__all__ = ["Noun", "Phrases", "article", "listed", "spaced"]
+__all__ = ["GAP", "Noun", "Phrases", "article", "listed", "spaced"]
 
 GAP = "\0"
 """Stands for the subject in a clause from which a predicate is to be cut."""

@@ -53,6 +53,8 @@ READINGS = {
     "some(bamboo@2) and not all(torch@1)": "some bamboo is picked at stage 2 and not all torches are picked at stage 1",
     "all(clear | not held)": "all blocks that the arm does not hold are clear",
     "some(held)": "the arm holds some block",
+    "not some(held)": "the arm holds no block",
+    "not all(held | clear)": "the arm does not hold all blocks that are clear",
     "count(held)": "the number of blocks that the arm holds",
     "some(clear and not held)": "some block is clear and the arm does not hold it",
     "count(clear | some on.U)": "the number of blocks that are clear among the blocks that are on some block",

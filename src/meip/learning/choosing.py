@@ -46,6 +46,7 @@ CLOSURE = 2.0  # what an order is worth at least
 DONE_PRICE = 0.3
 PACE, SLOWEST = 0.5, 0.05
 LEANING = 0.5  # correlation from which on a term says nearly what a statement says
+GUESSES = 2  # statements where none is worth its price
 SURE = 2.0  # nats of net evidence above which a rule is told
 BUDGET = 6000  # concepts
 ODD, ODD_NATS = 3.0, 0.5  # a demonstration is unlike the others by so many deviations, and nats per choice
@@ -365,7 +366,11 @@ class _Study:
             if j >= self.size or offers.forms.rows[j].form != forms.UNLESS
         ]
         small = small_model(evidence, self.problem, offset, self.complexity, usable)
-        found = [self._statement(j, w, n, wishes) for j, w, n in zip(small.columns, small.weights, small.worth, strict=True)]
+        taken = list(zip(small.columns, small.weights, small.worth, strict=True))
+        if not taken and not firm:  # nothing is worth its price: then what plans go by most, as a guess
+            heaviest = np.argsort(-np.abs(wishes * offers.changes.std(axis=0)), kind="stable")[:GUESSES]
+            taken = [(int(j), float(wishes[j]), 0.0) for j in heaviest if abs(wishes[j]) > 1e-8]
+        found = [self._statement(j, w, n, wishes) for j, w, n in taken]
         found += [
             Statement("never", offers.forms.concept(r.form), -r.strength, r.evidence - r.price, r.possible)
             for r in firm

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from meip.base.arrays import Bools, Floats, Ints
+from meip.concepts.check import slot
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.offers import Offers
@@ -200,6 +201,8 @@ def worth_telling(evidence: Evidence, offers: Offers, pairs: Sequence[tuple[int,
 
     found = []
     for place, (then, first) in enumerate(pairs):
+        if slot(offers.forms.concepts[then]) == slot(offers.forms.concepts[first]):
+            continue  # "some before all" goes without saying
         if any(k != first and (then, k) in known and later(k, first) for k in concepts):
             continue
         if any(k != then and (k, first) in known and earlier(k, then) for k in concepts):

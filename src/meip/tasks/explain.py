@@ -139,13 +139,17 @@ def explain(task: Task) -> Explanation:
         task.decisions,
         task.provenance,
         (*task.warnings, *task.notes, *_edits(task)),
-        () if task.preferences is None else tuple(_said(s, task.domain) for s in task.preferences.statements),
+        () if task.preferences is None else _statements(task.preferences, task.domain),
         "" if task.preferences is None else _foreseen(task.preferences),
     )
 
 
-def _said(statement: Statement, domain: Domain) -> Said:
-    """A statement in the words of its kind."""
+def _statements(how: Preferences, domain: Domain) -> tuple[Said, ...]:
+    return tuple(_said(statement, domain, how.least is not None) for statement in how.statements)
+
+
+def _said(statement: Statement, domain: Domain, stops: bool) -> Said:
+    """A statement in the words of its kind; `stops`: did people stop by themselves?"""
     concept, times = statement.concept, statement.possible
     plain = english(concept, domain)
     more = kind(concept, domain) != "boolean"
@@ -157,7 +161,7 @@ def _said(statement: Statement, domain: Domain) -> Said:
         case "first":
             text = f"first what makes {plain} {'smallest' if statement.weight > 0 else 'largest'}"
         case "done":
-            text = f"it is done when {plain}"
+            text = f"it is done when {plain}" if stops else f"in the end {plain}"
         case "never":
             text = f"never {forbidden(concept, domain)}, although it was possible {_times(times)}"
         case "order":
@@ -172,18 +176,20 @@ def _times(count: int) -> str:
 
 
 def _foreseen(how: Preferences) -> str:
-    return f"foresees {how.foreseen:.0f} of {how.choices} shown choices; by chance {how.by_chance:.0f}"
+    chance = f"{how.by_chance:.0f}" if how.by_chance >= 0.5 else "fewer than 1"
+    return f"foresees {how.foreseen:.0f} of {how.choices} shown choices; by chance {chance}"
 
 
 def _told(how: Preferences, domain: Domain) -> str:
     """Statements as a sentence: the order, what is wanted, what is never done, when it is done."""
     found: dict[str, list[str]] = {}
-    for statement in how.statements:
-        if statement.kind != "order":
-            found.setdefault(statement.kind, []).append(_said(statement, domain).english)
+    for said in _statements(how, domain):
+        if said.kind != "order":
+            found.setdefault(said.kind, []).append(said.english)
     parts = [_chain(how.statements, domain)]
     wanted = [*found.get("wanted", []), *found.get("avoided", [])]
-    parts.append(f"wanted: {'; '.join(wanted)}" if wanted else "")
+    guessed = all(s.evidence <= 0 for s in how.statements if s.kind in ("wanted", "avoided"))
+    parts.append(f"{'perhaps' if guessed else 'wanted'}: {'; '.join(wanted)}" if wanted else "")
     parts += ["; ".join(found.get(each, [])) for each in ("first", "never", "done")]
     told = ". ".join(part[0].upper() + part[1:] for part in parts if part)
     return f"{told}. This {_foreseen(how)}." if told else "Nothing was found that tells shown steps from others."

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -329,8 +329,15 @@ class Task(Strict):
     def edit(
         self, concept: Concept | str, weights: Sequence[float], note: str = "", *, member: int | None = None
     ) -> Task:
-        """The same task with one concept's weights set by hand, in one member or in all that have it; recorded."""
+        """The same task with the weights of a concept set by hand; recorded.
+
+        Where single choices were learned from, the concept is that of a statement (or any that plans go by), and what
+        says nearly the same in the demonstrations changes along with it; 0 strikes it, rules and order included. Else
+        in one member, or in all that have it.
+        """
         name = str(concept)
+        if self.preferences is not None:
+            return self._edited(name, tuple(float(w) for w in weights), note)
         having = [m for m, utility in enumerate(self.members) if name in map(str, utility.concepts)]
         if not having:
             raise LearningError(f"the task has no concept {name!r}; {did_you_mean(name, map(str, self.concepts))}")
@@ -343,6 +350,18 @@ class Task(Strict):
             for m, utility in enumerate(self.members)
         ]
         return dataclasses.replace(self, members=tuple(changed))
+
+    def strike(self, concept: Concept | str, note: str = "") -> Task:
+        """The same task without a statement, and without what says nearly the same."""
+        return self.edit(concept, [0.0], note)
+
+    def _edited(self, name: str, weights: tuple[float, ...], note: str) -> Task:
+        from meip.tasks.edits import edited
+
+        if len(weights) != 1:
+            raise LearningError(f"{name}: a statement has one weight, got {len(weights)}")
+        utility, preferences = edited(self.members[0], cast(Preferences, self.preferences), name, weights[0], note)
+        return dataclasses.replace(self, members=(utility,), preferences=preferences)
 
     def with_note(self, note: str) -> Task:
         """The same task with a remark."""

@@ -15,7 +15,16 @@ __all__ = ["NOT_REACHED", "plan"]
 
 NOT_REACHED = 3
 CHANCES = ("expectation", "posterior", "probability")
-METHODS = ("auto", "choices", "greedy", "gbfs", "beam", "likeliest", "exact", "mcts")  # `SEARCHES`, which takes long to load
+METHODS = (
+    "auto",
+    "choices",
+    "greedy",
+    "gbfs",
+    "beam",
+    "likeliest",
+    "exact",
+    "mcts",
+)  # `SEARCHES`, which takes long to load
 
 
 @app.command()

@@ -26,7 +26,7 @@ from meip.concepts.parser import parse_concept
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
-from meip.learning.offers import Offers, offered
+from meip.learning.offers import offered
 from meip.learning.rules import Never, Nevers, always_first, chosen_first, worth_telling
 from meip.learning.selection import unless
 from meip.learning.sparse import GRID, Problem, fit, path, strength_of
@@ -266,7 +266,7 @@ class _Study:
         evidence = self.evidence
         found = []
         for d, step in strange:
-            done = " It was set aside." if d in aside else ' Set it aside with tolerance, if it was a slip.'
+            done = " It was set aside." if d in aside else " Set it aside with tolerance, if it was a slip."
             found.append(f"demonstration {d + 1} is unlike the others at step {step + 1}.{done}")
         if evidence.kinds < 3:
             shown = "one demonstration" if evidence.kinds == 1 else "two demonstrations"
@@ -361,9 +361,7 @@ class _Study:
         for (b, a), pair in zip(pairs, order, strict=True):
             offset -= pair.strength * evidence.entered((true[:, b] & ~true[:, a])[:, None])[:, 0]
         usable = [
-            j
-            for j in range(len(self.problem.price) - 1)
-            if j >= self.size or offers.forms.rows[j].form != forms.UNLESS
+            j for j in range(len(self.problem.price) - 1) if j >= self.size or offers.forms.rows[j].form != forms.UNLESS
         ]
         small = small_model(evidence, self.problem, offset, self.complexity, usable)
         taken = list(zip(small.columns, small.weights, small.worth, strict=True))
@@ -427,4 +425,3 @@ def _shown(chooser: Chooser, graph: StateGraph, walk: Walk, t: int) -> int | Non
 
 def _silent(**info: Any) -> None:
     """Nobody listens."""
-

@@ -67,11 +67,12 @@ class Forms:
         found = np.zeros((len(values), len(self.rows)))
         present = np.nan_to_num(values)
         for form in np.unique(kinds):
-            where = np.flatnonzero(kinds == form)
-            k = np.array([self.rows[j].concept for j in where])
-            o = np.array([self.rows[j].other for j in where])
-            number = np.array([self.rows[j].number for j in where])
-            scale = np.array([self.rows[j].scale for j in where])
+            where = np.flatnonzero(kinds == form).tolist()
+            rows = [self.rows[j] for j in where]
+            k = np.array([row.concept for row in rows], np.int64)
+            o = np.array([row.other for row in rows], np.int64)
+            number = np.array([row.number for row in rows], np.float64)
+            scale = np.array([row.scale for row in rows], np.float64)
             with np.errstate(invalid="ignore"):
                 found[:, where] = _evaluated(int(form), values, present, k, o, number, scale)
         return found
@@ -102,7 +103,9 @@ class Forms:
             return Composite("or", (one, two))
         if row.form == SMALLER:
             return _no(Composite("<=", (two, one)))
-        return _no(Composite("<=", (Composite("max", (Composite("-", (one, two)), Composite("-", (two, one)))), number)))
+        return _no(
+            Composite("<=", (Composite("max", (Composite("-", (one, two)), Composite("-", (two, one)))), number))
+        )
 
     def term(self, j: int, weight: float) -> UtilityTerm:
         """The form with its weight, as a term of a utility."""

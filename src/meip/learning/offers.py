@@ -80,7 +80,9 @@ def _distinct(found: Forms, changes: Floats) -> tuple[Forms, Floats]:
     for members in groups.values():
         least = min(found.rows[j].price for j in members)
         cheapest = [j for j in members if found.rows[j].price == least]
-        kept.append(min(cheapest, key=lambda j: str(found.concepts[found.rows[j].concept])) if cheapest[1:] else cheapest[0])
+        kept.append(
+            min(cheapest, key=lambda j: str(found.concepts[found.rows[j].concept])) if cheapest[1:] else cheapest[0]
+        )
     kept.sort()
     return found.take(kept), np.ascontiguousarray(changes[:, kept])
 

@@ -35,11 +35,7 @@ UNUSED: dict[str, dict[str, str]] = {
         "chance_failures": "a step is compared by the mean over its outcomes",
         "knots": "a curve bends where the demonstrations have their quartiles",
     },
-    "history": {
-        **NOT_PLANS,
-        "tolerance": "all demonstrations count",
-        "order": "the order of concepts is not closed",
-    },
+    "history": {**NOT_PLANS, "tolerance": "all demonstrations count", "order": "the order of concepts is not closed"},
 }
 """Options that an objective has no use for, and why."""
 GIVEN = {
@@ -141,7 +137,9 @@ class LearnOptions(Strict):
             if getattr(self, name) != getattr(LearnOptions, name):
                 raise LearningError(f"{name}={getattr(self, name)!r} has no effect here: {reason}; leave it out")
         if self.order == "greedy" and learner == "choices":
-            raise LearningError("order='greedy' has no effect here: it is of objective='plans'; use 'closure' or 'none'")
+            raise LearningError(
+                "order='greedy' has no effect here: it is of objective='plans'; use 'closure' or 'none'"
+            )
 
     def changed(self, **changes: Any) -> LearnOptions:
         return dataclasses.replace(self, **changes) if changes else self

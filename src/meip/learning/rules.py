@@ -144,13 +144,17 @@ def _met(evidence: Evidence, offers: Offers, row: forms.Form) -> int:
 
 def _habits(evidence: Evidence, offers: Offers) -> Floats:
     """The probability of each alternative for a person who likes each kind of step as often as it was shown."""
-    simple = [
-        j for j, row in enumerate(offers.forms.rows) if row.form in (forms.TRUTH, forms.LINE) and row.price <= 1
-    ]
+    simple = [j for j, row in enumerate(offers.forms.rows) if row.form in (forms.TRUTH, forms.LINE) and row.price <= 1]
     columns = np.ascontiguousarray(np.hstack([offers.changes[:, simple], evidence.stop[:, None].astype(np.float64)]))
     size = columns.shape[1]
     problem = Problem(
-        columns, evidence.start, evidence.group, evidence.chosen, np.zeros(size), np.full(size, -9.0), np.full(size, 9.0)
+        columns,
+        evidence.start,
+        evidence.group,
+        evidence.chosen,
+        np.zeros(size),
+        np.full(size, -9.0),
+        np.full(size, 9.0),
     )
     weights = fit(problem, 0.0, np.zeros(size), np.ones(evidence.count), NULL_RIDGE)
     return problem.foreseen(weights)[1]

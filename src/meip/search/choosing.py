@@ -75,7 +75,7 @@ class Chooser:
         if not self._reasons:
             return found
         worth = self.ranking(self.graph, states)[list(states), self.h] - self._stop
-        for k in np.flatnonzero(worth > SAME):
+        for k in np.flatnonzero(worth > SAME).tolist():
             state = states[k]
             if state not in self._over:
                 self._over[state] = not len(self.graph.action_numbers(state))
@@ -149,7 +149,9 @@ class Chooser:
         graph, ranking = self.graph, self.ranking
         table = ranking(graph, [state, *first])
         stop = 0.0 if self.has_goal else float(table[state, self.h])
-        more = np.zeros(len(first)) if self.has_goal else np.maximum(discount * (table[list(first), self.h] - stop), 0.0)
+        more = (
+            np.zeros(len(first)) if self.has_goal else np.maximum(discount * (table[list(first), self.h] - stop), 0.0)
+        )
         known = {state, *first}
         front = sorted(((float(gain[i]), s, i) for i, s in enumerate(first) if s != state), key=lambda x: -x[0])[:BEAM]
         looked, factor = len(first), discount
@@ -228,6 +230,4 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
         kept = without_loops(states[before:])
         actions = [actions[i - 1] for i in kept[1:]]
         states = [*states[:before], *(states[before + i] for i in kept)]
-    return Found(
-        tuple(states), tuple(actions), value, reason, clock.expansions, clock.seconds, "choices", root
-    )
+    return Found(tuple(states), tuple(actions), value, reason, clock.expansions, clock.seconds, "choices", root)

@@ -94,9 +94,7 @@ def _pair_scaled(pair: Before, name: str, factor: float) -> Before:
 
 def _without_order(how: Preferences, along: set[str]) -> Preferences:
     kept = tuple(
-        pair
-        for pair in how.order
-        if not {str(pair.first), str(pair.then), f"{pair.then} and not {pair.first}"} & along
+        pair for pair in how.order if not {str(pair.first), str(pair.then), f"{pair.then} and not {pair.first}"} & along
     )
     never = [k for k, rule in enumerate(how.never) if not _names(rule.concept) & along]
     held = tuple(dataclasses.replace(h, never=tuple(h.never[k] for k in never)) for h in how.held_out)

@@ -72,7 +72,9 @@ def _ranking(task: Task, method: str) -> Ranking:
     if method != "choices":
         return task.ranking
     if task.choosing is None:
-        raise LearningError("method='choices' is for tasks that were learned from choices; this one compares whole plans")
+        raise LearningError(
+            "method='choices' needs a task that was learned from choices; this one compares whole plans"
+        )
     return task.choosing
 
 

@@ -97,7 +97,7 @@ class PlanStep:
     utility: float
     """g of the state, the members' mean."""
     confidence: float
-    """Share of the models that agree: of those that each held one demonstration out, or of the members of a committee."""
+    """Share of the models that agree: those that each held one demonstration out, or the members of a committee."""
     why: tuple[Reason, ...] = field(default=(), metadata=OMIT)
     """What the step adds to g, and what breaking a rule would have cost; the most telling first."""
     probability: float = field(default=1.0, metadata=OMIT)
@@ -230,7 +230,8 @@ class Task(Strict):
         if self.preferences is not None:
             how = self.preferences
             found |= dict.fromkeys(c for pair in how.order for c in (pair.first, pair.then))
-            found |= dict.fromkeys([*(r.concept for r in how.never), *(f.concept for f in how.first), *how.done.concepts])
+            rules = [*(r.concept for r in how.never), *(f.concept for f in how.first)]
+            found |= dict.fromkeys([*rules, *how.done.concepts])
         return tuple(found)
 
     @property

@@ -21,8 +21,8 @@ from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import ConceptText, Utility, UtilityTerm
 
 __all__ = [
-    "Before", "ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "Statement", "StatementKind", "View", "beaten",
-    "summed", "with_order",
+    "Before", "ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "Statement", "StatementKind", "View",
+    "beaten", "summed", "with_order",
 ]  # fmt: skip
 
 SAME = 1e-9

@@ -19,7 +19,7 @@ import numpy as np
 from meip.base.arrays import Floats, Ints
 from meip.base.errors import LearningError
 from meip.concepts.bank import ConceptBank
-from meip.concepts.check import kind
+from meip.concepts.check import kind, slot
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
@@ -80,7 +80,7 @@ class LearnedChoices:
 
 
 def choice_grammar(domain: Domain, level: int = 3, most: int = BUDGET) -> Grammar:
-    """What may be said: everything about predicates of one argument, roles by restriction; goals where there are any."""
+    """What may be said: all about predicates of one argument, roles by restriction; goals where there are any."""
     goals = any(f.goal_of is not None for f in domain.fluents)
     return Grammar(
         predicate_mean=True, restriction=True, boolean_arity=1, closure=goals, goal_agreement=goals,
@@ -384,7 +384,7 @@ class _Study:
         offers = self.offers
         column = self.problem.columns[:, j]
         possible = int(np.logical_or.reduceat(np.abs(column) > 1e-9, self.evidence.start[:-1]).sum())
-        leaning = self._leaning(column, wishes)
+        leaning = self._leaning(column, wishes, offers.forms.concept(j) if j < self.size else None)
         if j < self.size:
             term = offers.forms.term(j, weight)
             wanted = "wanted" if weight > 0 else "avoided"
@@ -396,14 +396,21 @@ class _Study:
         concept = offers.done.concept(j - self.size - self.ranks)
         return Statement("done", concept, weight, worth, possible)
 
-    def _leaning(self, column: Floats, wishes: Floats) -> tuple[str, ...]:
-        """The concepts of the utility that change with this column."""
+    def _leaning(self, column: Floats, wishes: Floats, concept: Concept | None) -> tuple[str, ...]:
+        """The concepts of the utility that change along with this column, where it tells alternatives apart, and those
+        that differ from this concept by their quantifier or a number only."""
+        start = self.evidence.start[:-1]
+        varies = np.maximum.reduceat(column, start) - np.minimum.reduceat(column, start) > 1e-9
+        rows = varies[self.evidence.group]
         used = np.flatnonzero(np.abs(wishes) > 1e-8)
-        others = self.offers.changes[:, used]
-        own = column - column.mean()
-        norm = np.sqrt((own**2).sum() * ((others - others.mean(axis=0)) ** 2).sum(axis=0))
-        alike = np.abs(own @ (others - others.mean(axis=0))) >= LEANING * np.maximum(norm, 1e-12)
-        return tuple(dict.fromkeys(str(self.offers.forms.concept(int(j))) for j in used[alike]))
+        others = self.offers.changes[rows][:, used]
+        own, others = column[rows] - column[rows].mean(), others - others.mean(axis=0)
+        norm = np.sqrt((own**2).sum() * (others**2).sum(axis=0))
+        alike = np.abs(own @ others) >= LEANING * np.maximum(norm, 1e-12)
+        concepts = [self.offers.forms.concept(int(j)) for j in used]
+        if concept is not None:
+            alike |= np.array([slot(other) == slot(concept) for other in concepts], np.bool_)
+        return tuple(dict.fromkeys(str(c) for c, along in zip(concepts, alike, strict=True) if along))
 
 
 def _terms(found: Forms, weights: Floats) -> list[UtilityTerm]:

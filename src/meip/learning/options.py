@@ -157,6 +157,10 @@ class Run:
     progress: Progress | None = None
     """Called with what there is to tell, as a dictionary with at least a "stage"."""
 
+    def __post_init__(self) -> None:
+        if self.backend not in get_args(Backend):
+            raise LearningError(f"unknown backend {self.backend!r}; {did_you_mean(self.backend, get_args(Backend))}")
+
     def tell(self, **info: Any) -> None:
         """Tell whoever wants to know."""
         if self.progress is not None:

@@ -101,8 +101,8 @@ def _without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
 
 
 def _candidates(evidence: Evidence, offers: Offers) -> tuple[Ints, Bools, Ints]:
-    """Forms that were possible and never so, which alternatives would have made them so [N, R], and for each the kind of
-    demonstrations in which it was so nevertheless (-1: none): where there are enough others, a rule survives one."""
+    """Forms that were possible and never so, which alternatives would have made them so [N, R], and for each the kind
+    of demonstrations in which it was so nevertheless (-1: none): where there are enough others, a rule survives one."""
     chosen = np.flatnonzero(np.isin(offers.forms.kinds, NEVER_FORMS))
     columns = offers.forms.take(chosen).columns(offers.values) > 0.5
     entered = evidence.entered(columns)

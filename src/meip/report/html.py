@@ -96,7 +96,7 @@ def _statements(found: Explanation) -> str:
     )
     head = '<th scope="col"></th><th scope="col"></th><th scope="col" class="number">nats</th>'
     return (
-        f'<section><h2>What was learned</h2><p class="small">It {escape(found.foreseen)}. Nats: how much speaks for it, '
+        f'<section><h2>What was learned</h2><p class="small">It {escape(found.foreseen)}. Nats: what speaks for it, '
         "beyond its price; the last column: choices at which it could have been otherwise.</p>"
         f'<div class="scroll"><table><thead><tr>{head}<th scope="col" class="number">choices</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div></section>"

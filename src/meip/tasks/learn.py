@@ -1,9 +1,9 @@
 """Learning, as one call: demonstrations in, a `Task` out.
 
 Demonstrations are replayed once. Every step is a choice among what could have been done; whole plans are compared where
-they are asked for (the paper's Algorithm 2, or Algorithm 1 where the concepts are given). The same episodes, options and
-seed give the same task to the last bit, for any number of jobs, and also when the run was killed and resumed from its
-checkpoint.
+they are asked for (the paper's Algorithm 2, or Algorithm 1 where the concepts are given). The same episodes, options
+and seed give the same task to the last bit, for any number of jobs, and also when the run was killed and resumed from
+its checkpoint.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def _learner(options: LearnOptions, training: ShownPlans) -> tuple[Compared, str
         return chosen, why
     if has_goals(training.domain):
         raise LearningError(
-            f"objective={options.objective!r}: the Ranking SVM compares whole plans of one length, but here a goal ends "
-            "them; use 'choices'"
+            f"objective={options.objective!r}: the Ranking SVM compares whole plans of one length, but here a goal "
+            "ends them; use 'choices'"
         )
     if chosen == "history" and options.objective == "svm-literal":
         raise LearningError(f"objective='svm-literal': its labels are of whole plans, but {why}; use 'svm'")

@@ -60,10 +60,7 @@ def run(experiment: Experiment) -> list[Row]:
 
 
 def _planned(
-    experiment: Experiment,
-    agents: dict[str, Task] | dict[str, MaxEntAgent],
-    method: str = "mcts",
-    **conditions: str,
+    experiment: Experiment, agents: dict[str, Task] | dict[str, MaxEntAgent], method: str = "mcts", **conditions: str
 ) -> list[Row]:
     return evaluate(
         agents,

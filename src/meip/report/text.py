@@ -235,10 +235,10 @@ def verdict(plan: TaskPlan) -> str:
         return ""
     step = plan.doubtful
     if step is None:
-        return f"Likely right ({plan.confidence:.0%} of the held-out models agree throughout); "
+        return f"Likely right (of the held-out models {plan.confidence:.0%} agree with a step); "
     where = f"step {step}" if step <= len(plan.steps) else "where it stops"
     sure = plan.steps[step - 1].confidence if step <= len(plan.steps) else plan.stopping
-    return f"Look at {where} ({sure:.0%} of the held-out models agree); "
+    return f"Look at {where} (of the held-out models {sure:.0%} agree with it); "
 
 
 def action_text(action: Any) -> str:

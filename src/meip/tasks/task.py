@@ -151,8 +151,8 @@ class TaskPlan(Strict):
 
     @property
     def confidence(self) -> float:
-        """Of the plan: the lowest of its steps'."""
-        return min([self.stopping, *(step.confidence for step in self.steps)])
+        """Of the plan: how many of the models agree with a step, on average, to stop included."""
+        return float(np.mean([self.stopping, *(step.confidence for step in self.steps)]))
 
     @property
     def doubtful(self) -> int | None:
@@ -286,14 +286,35 @@ class Task(Strict):
         """Without the rankings, which remember graphs: another process makes its own."""
         return {name: value for name, value in self.__dict__.items() if name not in ("ranking", "choosing")}
 
-    def plan(self, world: Any, query: Query | None = None, *, start: int | None = None, **changes: Any) -> TaskPlan:
-        """The plan that this task would have in a world; fields of the `Query` by name, e.g. method="beam", seed=1.
+    def plan(
+        self,
+        world: Any,
+        query: Query | None = None,
+        *,
+        start: int | None = None,
+        method: str | None = None,
+        chance: str | None = None,
+        horizon: int | None = None,
+        iterations: int | None = None,
+        seconds: float | None = None,
+        seed: int | None = None,
+        **more: Any,
+    ) -> TaskPlan:
+        """The plan that this task would have in a world.
 
-        `start` is the index of an initial state; by default it is drawn with the seed.
+        `start` is the index of an initial state; by default it is drawn with the seed. `method` is how to search: "auto"
+        (by how the task was learned), "choices", "greedy", "gbfs", "beam", "likeliest", "exact" or "mcts"; `chance` what
+        is maximised where chance plays a part: "expectation", "posterior" or "probability"; `horizon` counts states;
+        `iterations` and `seconds` are limits; equal steps fall by the `seed`. Other fields of the `Query` by name.
         """
         from meip.tasks.plan import plan_task
 
-        return plan_task(self, world, query, start=start, **changes)
+        named = {
+            "method": method, "chance": chance, "horizon": horizon, "iterations": iterations, "seconds": seconds,
+            "seed": seed,
+        }  # fmt: skip
+        given = {name: value for name, value in named.items() if value is not None}
+        return plan_task(self, world, query, start=start, **given, **more)
 
     def act(self, graph: StateGraph, history: Sequence[int], query: Query) -> Found:
         """What it would do after a history: a task is an `Agent`."""

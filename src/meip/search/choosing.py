@@ -29,6 +29,7 @@ NEAR = 1.0  # nats below the least worth of a shown stop
 RISK = 0.05
 RATE = 0.07  # of the spread of a step's alternatives: what a value loses each time that it is met
 NEVER_STOP = -1e3
+AGAIN, LOOSE = 12, 1.0  # walks after one that ran into trouble, by steps that are so much worse at most
 SAME = 1e-9
 Outcomes = tuple[tuple[float, int], ...]
 
@@ -124,6 +125,12 @@ class Chooser:
         """What it is worth to stop here; a world that knows its goal decides itself."""
         return NEVER_STOP if self.has_goal else float(self.ranking(self.graph, [state])[state, self.h])
 
+    def unlike_an_end(self, state: int) -> float:
+        """By how much less it is worth to be done here than where demonstrations ended."""
+        reached = self.stopping(state)
+        most = self._stop + sum(term.weights[0] for term in self.how.done.terms)
+        return max(0.0, (most if self.least is None else self.least) - NEAR - reached)
+
     def options(self, state: int, left: int, seen: Mapping[int, int], patience: float | None = None) -> Options:
         """What each alternative is worth: alone, or with the best way that begins with it."""
         patience = self.how.patience if patience is None else patience
@@ -183,51 +190,81 @@ class Chooser:
 
 
 def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query) -> Found:
-    """Choose step by step until stopping is worth more than any step, the goal is reached, or the episode is over."""
+    """Choose step by step until stopping is worth more than any step, the goal is reached, or the episode is over.
+
+    A walk that ran into trouble (it had to break a rule, or ended unlike every demonstration) is tried again, with steps
+    that are nearly as good as the best.
+    """
     if not isinstance(ranking, ChoiceRanking):
         raise LearningError("method='choices' needs a task that was learned from choices (objective='choices')")
-    horizon, clock = query.length(graph, history), Clock(query, graph)
-    rng = np.random.default_rng([query.seed, 3])
-    chooser = Chooser(graph, ranking)
-    states, actions = list(history), list[int]()
-    seen: dict[int, int] = {}
-    for state in states:
-        seen[state] = seen.get(state, 0) + 1
-    met: dict[float, int] = {}
-    spread = 0.0
-    reason, value, root = "", 0.0, tuple[RootMove, ...]()
-    while not reason:
-        if graph.has_goal and graph.goal(states[-1]):
-            reason = "goal"
+    walk = _Walk(graph, ranking, history, query)
+    found, trouble = walk.go(np.random.default_rng([query.seed, 3]), 0.0)
+    for again in range(AGAIN):
+        if trouble <= SAME or walk.clock.reason():
             break
-        reason = "horizon" if len(states) >= horizon else clock.reason()
-        if reason:
-            break
-        options = chooser.options(states[-1], horizon - len(states), seen)
-        clock.expansions += 1
-        if not root:
-            root = tuple(RootMove(a, float(w)) for a, w in zip(options.actions, options.worth, strict=True))
-        if not options.actions:
-            reason = "dead end" if graph.has_goal else "finished"
-        elif options.stop > options.worth.max() + 1e-12:
-            reason = "stopped"
-        else:
-            values = ranking(graph, [max(each)[1] for each in options.outcomes])
-            to = [round(float(values[max(each)[1], 0]), 9) for each in options.outcomes]
+        other, its = walk.go(np.random.default_rng([query.seed, 3, again]), LOOSE)
+        if its < trouble - SAME:
+            found, trouble = other, its
+    return found
+
+
+class _Walk:
+    """Walks from the same history within the same limits."""
+
+    def __init__(self, graph: StateGraph, ranking: ChoiceRanking, history: Sequence[int], query: Query) -> None:
+        self.graph, self.ranking, self.history = graph, ranking, list(history)
+        self.horizon, self.clock = query.length(graph, history), Clock(query, graph)
+        self.chooser = Chooser(graph, ranking)
+
+    def go(self, rng: np.random.Generator, loose: float) -> tuple[Found, float]:
+        """One walk, by any step that is at most so much worse than the best; and the trouble that it ran into."""
+        graph, chooser, clock = self.graph, self.chooser, self.clock
+        states, actions = list(self.history), list[int]()
+        seen = dict[int, int]()
+        for state in states:
+            seen[state] = seen.get(state, 0) + 1
+        met = dict[float, int]()
+        spread = value = trouble = 0.0
+        reason, root, steps = "", tuple[RootMove, ...](), 0
+        while True:
+            reason = "goal" if graph.has_goal and graph.goal(states[-1]) else ""
+            reason = reason or ("horizon" if len(states) >= self.horizon else clock.reason())
+            if reason:
+                break
+            options = chooser.options(states[-1], self.horizon - len(states), seen)
+            clock.expansions += 1
+            steps += 1
+            root = root or tuple(RootMove(a, float(w)) for a, w in zip(options.actions, options.worth, strict=True))
+            if not options.actions:
+                reason = "dead end" if graph.has_goal else "finished"
+                break
+            if options.stop > options.worth.max() + 1e-12:
+                reason = "stopped"
+                break
+            likeliest = [max(each)[1] for each in options.outcomes]
+            to = np.round(self.ranking(graph, likeliest)[likeliest, 0], 9).tolist()
             spread += float(options.worth.std())
-            tired = RATE * spread / clock.expansions * np.array([met.get(v, 0) for v in to])
-            worth = options.worth - tired
-            best = np.flatnonzero(worth > worth.max() - SAME)
+            worth = options.worth - RATE * spread / steps * np.array([met.get(v, 0) for v in to])
+            best = np.flatnonzero(worth > worth.max() - max(loose, SAME))
             chosen = int(best[rng.integers(len(best))])
-            state = max(options.outcomes[chosen])[1]
+            trouble += float(chooser.gains([states[-1]], [options.outcomes[chosen]])[1][0])
             value += float(options.worth[chosen])
             met[to[chosen]] = met.get(to[chosen], 0) + 1
-            states.append(state)
+            states.append(likeliest[chosen])
             actions.append(options.actions[chosen])
-            seen[state] = seen.get(state, 0) + 1
-    if graph.has_goal:
-        before = len(history) - 1
+            seen[states[-1]] = seen.get(states[-1], 0) + 1
+        if graph.has_goal:
+            states, actions = self._straight(states, actions)
+        else:
+            trouble += chooser.unlike_an_end(states[-1])
+        found = Found(tuple(states), tuple(actions), value, reason, clock.expansions, clock.seconds, "choices", root)
+        return found, 0.0 if graph.has_goal or self._chancy(actions) else trouble
+
+    def _straight(self, states: list[int], actions: list[int]) -> tuple[list[int], list[int]]:
+        """Without the loops on the way to a goal."""
+        before = len(self.history) - 1
         kept = without_loops(states[before:])
-        actions = [actions[i - 1] for i in kept[1:]]
-        states = [*states[:before], *(states[before + i] for i in kept)]
-    return Found(tuple(states), tuple(actions), value, reason, clock.expansions, clock.seconds, "choices", root)
+        return [*states[:before], *(states[before + i] for i in kept)], [actions[i - 1] for i in kept[1:]]
+
+    def _chancy(self, actions: Sequence[int]) -> bool:
+        return any(len(self.graph.outcomes(action)) > 1 for action in actions)

@@ -83,7 +83,8 @@ def evaluate(
 
     `query` are fields of the `Query` by name: method, chance, horizon, iterations, seconds, seed, ... The graph of a
     world is made once for all agents. Where a world has a goal of its own, `goal_search` is the share of the searches
-    that looked for it: a plan found so shows little of what was learned. By default the metrics are those of the first task among the agents.
+    that looked for it: a plan found so shows little of what was learned. By default the metrics are those of the first
+    task among the agents.
     """
     if searches < 1:
         raise LearningError(f"searches must be at least 1, got {searches}")
@@ -144,7 +145,7 @@ def _measured(item: _Item, rng: np.random.Generator) -> list[Row]:
                 found = _expected(metric, graph, ways)
                 if found is not None:
                     values[metric.name].append(found)
-        given = {"method": name, "world": item.label, "search": ", ".join(used), "chance": query.chance}
+        given: Row = {"method": name, "world": item.label, "search": ", ".join(used), "chance": query.chance}
         if graph.has_goal:
             given |= {"goal_search": searched / item.searches}
         rows += [_row(metric, values[metric.name], query.seed, given) for metric in item.metrics if values[metric.name]]

@@ -302,10 +302,11 @@ class Task(Strict):
     ) -> TaskPlan:
         """The plan that this task would have in a world.
 
-        `start` is the index of an initial state; by default it is drawn with the seed. `method` is how to search: "auto"
-        (by how the task was learned), "choices", "greedy", "gbfs", "beam", "likeliest", "exact" or "mcts"; `chance` what
-        is maximised where chance plays a part: "expectation", "posterior" or "probability"; `horizon` counts states;
-        `iterations` and `seconds` are limits; equal steps fall by the `seed`. Other fields of the `Query` by name.
+        `start` is the index of an initial state; by default it is drawn with the seed. `method` is how to search:
+        "auto" (by how the task was learned), "choices", "greedy", "gbfs", "beam", "likeliest", "exact" or "mcts";
+        `chance` what is maximised where chance plays a part: "expectation", "posterior" or "probability"; `horizon`
+        counts states; `iterations` and `seconds` are limits; equal steps fall by the `seed`. Other fields of the
+        `Query` by name.
         """
         from meip.tasks.plan import plan_task
 

@@ -42,7 +42,7 @@ class Oven(World):
 
 
 def make(split: str, rng: np.random.Generator) -> Oven:
-    bread, cake = rng.integers(2, 4, size=2) + 2 * (split == "larger")
+    bread, cake = rng.integers(3, 5, size=2) + 3 * (split == "larger")
     trays = rng.permutation(["bread"] * bread + ["cake"] * cake).tolist()
     return Oven(tuple(trays), len(trays) if split == "changed" else 3)
 

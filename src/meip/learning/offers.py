@@ -18,7 +18,7 @@ import numpy as np
 
 from meip.base.arrays import Floats
 from meip.concepts.check import kind
-from meip.concepts.language import Aggregated, Concept, Primitive, walk
+from meip.concepts.language import Concept, Primitive, walk
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Form, Forms
@@ -104,17 +104,16 @@ def _alone(evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str]
         if spread < 1e-9:
             continue
         rows.append(Form(forms.LINE, k, number=float(column.mean()), scale=2 * spread, price=price))
-        share = isinstance(concept, Aggregated) and not _quantity(concept, evidence)
-        rows += _numbered(k, kinds[k], price, column, spread, shown[:, k], last[:, k], share)
+        rows += _numbered(k, kinds[k], price, column, spread, shown[:, k], last[:, k])
     return Forms(concepts, rows)
 
 
 def _numbered(
-    k: int, kind: str, price: float, column: Floats, spread: float, shown: Floats, last: Floats, share: bool
+    k: int, kind: str, price: float, column: Floats, spread: float, shown: Floats, last: Floats
 ) -> list[Form]:
     """The forms that name a number, which costs 1."""
     rows: list[Form] = []
-    dearer = price + (2 if share else 1)  # a part of a whole names two numbers
+    dearer = price + 1
     if kind == "count":
         ends = np.unique(last[np.isfinite(last)])[:ENDS]
         rows += [Form(forms.EQUAL, k, number=float(e), price=dearer) for e in ends]

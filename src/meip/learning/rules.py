@@ -6,13 +6,13 @@ each kind of step as often as it was shown, and knows no rule, would have done d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from meip.base.arrays import Bools, Floats, Ints
-from meip.concepts.check import slot
+from meip.concepts.check import kind, slot
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.offers import Offers
@@ -144,7 +144,7 @@ def _met(evidence: Evidence, offers: Offers, row: forms.Form) -> int:
 
 def _habits(evidence: Evidence, offers: Offers) -> Floats:
     """The probability of each alternative for a person who likes each kind of step as often as it was shown."""
-    simple = [j for j, row in enumerate(offers.forms.rows) if row.form in (forms.TRUTH, forms.LINE) and row.price <= 1]
+    simple = list(_kinds_of_steps(offers).values())
     columns = np.ascontiguousarray(np.hstack([offers.changes[:, simple], evidence.stop[:, None].astype(np.float64)]))
     size = columns.shape[1]
     problem = Problem(
@@ -158,6 +158,20 @@ def _habits(evidence: Evidence, offers: Offers) -> Floats:
     )
     weights = fit(problem, 0.0, np.zeros(size), np.ones(evidence.count), NULL_RIDGE)
     return problem.foreseen(weights)[1]
+
+
+def _kinds_of_steps(offers: Offers) -> dict[Hashable, int]:
+    """The places of the simplest forms, one for each fluent: how many, else how much, else whether."""
+    rank = {"count": 0, "real": 1, "boolean": 2}
+    found: dict[Hashable, int] = {}
+    for j, row in enumerate(offers.forms.rows):
+        if row.form not in (forms.TRUTH, forms.LINE) or row.price > 1:
+            continue
+        concept = offers.forms.concepts[row.concept]
+        known = found.get(slot(concept))
+        if known is None or rank[kind(concept)] < rank[kind(offers.forms.concepts[offers.forms.rows[known].concept])]:
+            found[slot(concept)] = j
+    return found
 
 
 def always_first(evidence: Evidence, offers: Offers, weights: Floats) -> list[tuple[int, int]]:

@@ -29,7 +29,7 @@ NEAR = 1.0  # nats below the least worth of a shown stop
 RISK = 0.05
 RATE = 0.07  # of the spread of a step's alternatives: what a value loses each time that it is met
 NEVER_STOP = -1e3
-AGAIN, LOOSE = 12, 1.0  # walks after one that ran into trouble, by steps that are so much worse at most
+AGAIN, LOOSE = 12, 0.2  # walks after one that ran into trouble, by steps that are so much worse at most
 SAME = 1e-9
 Outcomes = tuple[tuple[float, int], ...]
 
@@ -192,19 +192,19 @@ class Chooser:
 def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query) -> Found:
     """Choose step by step until stopping is worth more than any step, the goal is reached, or the episode is over.
 
-    A walk that ran into trouble (it had to break a rule, or ended unlike every demonstration) is tried again, with steps
-    that are nearly as good as the best.
+    A walk that ran into trouble (it had to break a rule, or ended unlike every demonstration) is tried again, with
+    steps that are nearly as good as the best.
     """
     if not isinstance(ranking, ChoiceRanking):
         raise LearningError("method='choices' needs a task that was learned from choices (objective='choices')")
     walk = _Walk(graph, ranking, history, query)
-    found, trouble = walk.go(np.random.default_rng([query.seed, 3]), 0.0)
+    found, gained, trouble = walk.go(np.random.default_rng([query.seed, 3]), 0.0)
     for again in range(AGAIN):
         if trouble <= SAME or walk.clock.reason():
             break
-        other, its = walk.go(np.random.default_rng([query.seed, 3, again]), LOOSE)
-        if its < trouble - SAME:
-            found, trouble = other, its
+        other, its_gain, its_trouble = walk.go(np.random.default_rng([query.seed, 3, again]), LOOSE)
+        if its_trouble < trouble - SAME and its_gain - its_trouble > gained - trouble:
+            found, gained, trouble = other, its_gain, its_trouble
     return found
 
 
@@ -216,15 +216,15 @@ class _Walk:
         self.horizon, self.clock = query.length(graph, history), Clock(query, graph)
         self.chooser = Chooser(graph, ranking)
 
-    def go(self, rng: np.random.Generator, loose: float) -> tuple[Found, float]:
-        """One walk, by any step that is at most so much worse than the best; and the trouble that it ran into."""
+    def go(self, rng: np.random.Generator, loose: float) -> tuple[Found, float, float]:
+        """One walk, by any step that is at most so much worse than the best; what it gained, and its trouble."""
         graph, chooser, clock = self.graph, self.chooser, self.clock
         states, actions = list(self.history), list[int]()
         seen = dict[int, int]()
         for state in states:
             seen[state] = seen.get(state, 0) + 1
         met = dict[float, int]()
-        spread = value = trouble = 0.0
+        spread = value = gained = trouble = 0.0
         reason, root, steps = "", tuple[RootMove, ...](), 0
         while True:
             reason = "goal" if graph.has_goal and graph.goal(states[-1]) else ""
@@ -247,7 +247,8 @@ class _Walk:
             worth = options.worth - RATE * spread / steps * np.array([met.get(v, 0) for v in to])
             best = np.flatnonzero(worth > worth.max() - max(loose, SAME))
             chosen = int(best[rng.integers(len(best))])
-            trouble += float(chooser.gains([states[-1]], [options.outcomes[chosen]])[1][0])
+            added, broken = chooser.gains([states[-1]], [options.outcomes[chosen]])
+            gained, trouble = gained + float(added[0]), trouble + float(broken[0])
             value += float(options.worth[chosen])
             met[to[chosen]] = met.get(to[chosen], 0) + 1
             states.append(likeliest[chosen])
@@ -256,9 +257,9 @@ class _Walk:
         if graph.has_goal:
             states, actions = self._straight(states, actions)
         else:
-            trouble += chooser.unlike_an_end(states[-1])
+            trouble += chooser.unlike_an_end(states[-1]) + (reason == "stopped" and chooser.least is None)
         found = Found(tuple(states), tuple(actions), value, reason, clock.expansions, clock.seconds, "choices", root)
-        return found, 0.0 if graph.has_goal or self._chancy(actions) else trouble
+        return found, gained, 0.0 if graph.has_goal or self._chancy(actions) else trouble
 
     def _straight(self, states: list[int], actions: list[int]) -> tuple[list[int], list[int]]:
         """Without the loops on the way to a goal."""

@@ -1,55 +1,59 @@
-"""A world of your own: packing a bag, in about forty lines.
+"""Packing a bag (all of X before any Y). The shown bags take something heavy first; the changed ones anything."""
 
-Things go into the bag one at a time. Somebody who packs well puts all heavy things in before any fragile one, and the
-bottle last. Nobody writes that down: it is learned from a few bags and carries over to other things to pack.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from meip import Domain, EntityClass, Facts, World, predicate
 
-DOMAIN = Domain(
-    "packing",
-    (EntityClass("thing"),),
-    (
-        predicate("packed", "thing", phrase="{0} is packed"),
-        predicate("heavy", "thing", static=True, phrase="{0} is heavy"),
-        predicate("fragile", "thing", static=True, phrase="{0} is fragile"),
-        predicate("bottle", "thing", static=True, phrase="{0} is a bottle"),
-    ),
-)
+RULES = ("all heavy things go in before any fragile one", "the bottle goes in last", "everything is packed")
+KINDS = {"heavy": "{0} is heavy", "fragile": "{0} is fragile", "bottle": "{0} is a bottle"}
+STATIC = tuple(predicate(kind, "thing", static=True, phrase=phrase) for kind, phrase in KINDS.items())
+DOMAIN = Domain("packing", (EntityClass("thing"),), (predicate("packed", "thing", phrase="{0} is packed"), *STATIC))
+State = frozenset[int]  # what is packed
 
 
 @dataclass(frozen=True)
 class Packing(World):
-    """Things of these kinds are to be packed, in any order."""
-
     things: tuple[str, ...] = ("heavy", "heavy", "fragile", "plain", "bottle")
+    heavy_first: bool = False
+    domain = DOMAIN
 
     @property
-    def domain(self) -> Domain:
-        return DOMAIN
-
-    @property
-    def horizon(self) -> int:
+    def horizon(self) -> int:  # the longest plan, counted in states
         return len(self.things) + 1
 
-    def initial(self) -> Sequence[tuple[float, frozenset[int]]]:
+    def initial(self) -> list[tuple[float, State]]:
         return [(1.0, frozenset())]
 
-    def actions(self, state: frozenset[int]) -> Sequence[int]:
-        return [i for i in range(len(self.things)) if i not in state]
+    def actions(self, state: State) -> list[int]:  # an action is the thing that goes in
+        found = [i for i in range(len(self.things)) if i not in state]
+        return [i for i in found if self.things[i] == "heavy"] if self.heavy_first and not state else found
 
-    def outcomes(self, state: frozenset[int], action: int) -> Sequence[tuple[float, frozenset[int]]]:
+    def outcomes(self, state: State, action: int) -> list[tuple[float, State]]:
         return [(1.0, state | {action})]
 
-    def facts(self, state: frozenset[int]) -> Facts:
+    def facts(self, state: State) -> Facts:
         return Facts.build(DOMAIN, {"thing": len(self.things)}, {"packed": state})
 
     def static_facts(self) -> Facts:
-        kinds = ("heavy", "fragile", "bottle")
-        values = {kind: [i for i, k in enumerate(self.things) if k == kind] for kind in kinds}
-        return Facts.build(DOMAIN, {"thing": len(self.things)}, values)
+        return Facts.build(DOMAIN, {"thing": len(self.things)}, {k: np.array(self.things) == k for k in KINDS})
+
+
+def make(split: str, rng: np.random.Generator) -> Packing:
+    heavy, fragile, plain = rng.integers(1, 3, size=3) + 2 * (split == "larger")
+    things = ["heavy"] * (heavy + 1) + ["fragile"] * fragile + ["plain"] * plain + ["bottle"]
+    return Packing(tuple(rng.permutation(things).tolist()), heavy_first=split != "changed")
+
+
+def show(world: Packing, state: State, rng: np.random.Generator) -> int | None:
+    left = {world.things[i] for i in world.actions(state)}
+    wait = {"fragile": left & {"heavy"}, "bottle": left - {"bottle"}}
+    fine = [i for i in world.actions(state) if not wait.get(world.things[i])]
+    return int(rng.choice(fine)) if fine else None
+
+
+def kept(world: Packing, states: tuple[State, ...], actions: tuple[int, ...]) -> dict[str, bool]:
+    order = "".join(world.things[i][0] for i in actions)  # such as "hhfpb"
+    neat, last = "h" not in order.partition("f")[2], "b" not in order[:-1]
+    return dict(zip(RULES, (neat, last, len(order) == len(world.things)), strict=True))

@@ -1,4 +1,5 @@
-"""The worlds in the examples folder are worlds; the garden is learned, planned and drawn as its first lines say."""
+"""The worlds in the examples folder are worlds, and who knows their rules keeps them; the garden is learned, planned
+and drawn as its first lines say."""
 
 from __future__ import annotations
 
@@ -10,10 +11,12 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from meip import check_world
 from meip.cli import main
+from meip.experiments.gallery import TASKS
 from meip.model.world import Describes, Draws, HasGoal, StaticFacts, offers
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -29,10 +32,59 @@ def load(name: str) -> Any:
     return module
 
 
-def test_the_packing_example_is_a_world_in_about_forty_lines() -> None:
-    assert check_world(load("packing").Packing()) == []
-    lines = [line for line in (EXAMPLES / "packing.py").read_text().splitlines() if line.strip()]
-    assert len(lines) < 60
+@pytest.mark.parametrize("name", TASKS)
+def test_an_everyday_task_is_short_and_a_world_in_every_split(name: str) -> None:
+    assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) < 60
+    task, rng = load(name), np.random.default_rng(0)
+    for split in ("train", "same", "larger", "changed"):
+        assert check_world(task.make(split, rng), walks=20) == []
+    assert check_world(getattr(task, name.capitalize())()) == []
+
+
+def walked(task: Any, world: Any, rng: np.random.Generator, choose: Any) -> dict[str, bool]:
+    """Which rules are kept where somebody chooses step by step, and chance draws."""
+    states, actions = [world.initial()[0][1]], []
+    while len(states) < world.horizon and world.actions(states[-1]):
+        action = choose(world, states[-1], rng)
+        if action is None:
+            break
+        odds, after = zip(*world.outcomes(states[-1], action), strict=True)
+        states.append(after[rng.choice(len(after), p=odds)])
+        actions.append(action)
+    found: dict[str, bool] = task.kept(world, tuple(states), tuple(actions))
+    return found
+
+
+def anything(world: Any, state: Any, rng: np.random.Generator) -> Any:
+    legal = world.actions(state)
+    return legal[rng.integers(len(legal))]
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("split", ["train", "same", "larger", "changed"])
+def test_its_demonstrator_keeps_every_rule_and_chance_rarely_does(name: str, split: str) -> None:
+    task, rng = load(name), np.random.default_rng(1)
+    worlds = [task.make(split, rng) for _ in range(40)]
+    for world in worlds:
+        kept = walked(task, world, rng, task.show)
+        assert tuple(kept) == task.RULES
+        assert all(kept.values()), f"{world}: {kept}"
+    assert np.mean([all(walked(task, world, rng, anything).values()) for world in worlds]) < 0.3
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_rule_can_be_broken_in_the_worlds_that_are_shown(name: str) -> None:
+    """Else nobody could learn it."""
+    task, rng = load(name), np.random.default_rng(2)
+    found = [walked(task, task.make("train", rng), rng, anything) for _ in range(60)]
+    slips = [walked(task, task.make("train", rng), rng, lambda *_: None)]
+    assert all(any(not kept[rule] for kept in (*found, *slips)) for rule in task.RULES)
+
+
+def test_the_gallery_lists_every_example() -> None:
+    text = (EXAMPLES / "README.md").read_text()
+    assert all(f"[`{path.name}`]({path.name})" in text for path in EXAMPLES.glob("*.py"))
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*TASKS, "garden"}
 
 
 def test_the_garden_example_is_a_world_with_hooks_in_under_a_hundred_lines() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from meip import LearningError, WorkerError
-from meip.base.parallel import parallel_map, task_rng
+from meip import BudgetError, LearningError, WorkerError
+from meip.base.parallel import parallel_map, task_rng, within
 
 
 def draw(item: int, rng: np.random.Generator) -> tuple[int, float]:
@@ -84,3 +84,14 @@ def test_other_backends_agree_or_say_how_to_install_them(backend: Any, package: 
             parallel_map(draw, range(4), backend=backend, jobs=2)
     else:
         assert parallel_map(draw, range(4), backend=backend, jobs=2) == parallel_map(draw, range(4))
+
+
+def test_work_that_computes_for_too_long_is_given_up_and_other_work_is_not() -> None:
+    def forever() -> None:
+        while True:
+            pass
+
+    assert within(5.0, lambda: 3) == 3
+    with pytest.raises(BudgetError, match=r"more than 0\.05 s"):
+        within(0.05, forever)
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0

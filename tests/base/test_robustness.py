@@ -22,7 +22,7 @@ from meip.concepts.parser import parse_concept
 from meip.learning.checkpoint import CheckpointDocument, Decision
 from meip.model.demonstrations import append_demonstration, read_demonstrations
 from meip.model.problems import import_documents, load_problem, problem_document
-from meip.tasks.task import PlanStep, Provenance, Task, TaskPlan
+from meip.tasks.task import PlanStep, Provenance, Reason, Task, TaskPlan
 from meip.utility.terms import Utility, UtilityTerm
 from meip.worlds.didactic import Didactic
 from meip.worlds.folding.cloth import Garment, Part
@@ -87,7 +87,7 @@ VALID: dict[str, list[dict[str, Any]]] = {
         documents.dump(
             TaskPlan(
                 "start",
-                (PlanStep([1, "torch"], "next", 1.5, 0.5, 0.25, 1),),
+                (PlanStep([1, "torch"], "next", 1.5, 0.5, (Reason("some(p)", 0.5),), 0.25, 1),),
                 1.0,
                 0.9,
                 None,

@@ -17,7 +17,7 @@ from meip.utility.terms import UtilityTerm
 def agents() -> list[Agent]:
     episodes = paper_demonstrations("free")
     terms = [UtilityTerm(parse_concept(text, episodes[0].world.domain), "boolean") for text in PAPER.concepts()]
-    return [MaxEntAgent(terms, episodes, "visits"), CloneAgent(episodes), RandomAgent()]
+    return [MaxEntAgent(terms, episodes, "visits"), CloneAgent(episodes), GoalAgent(episodes), RandomAgent()]
 
 
 @pytest.mark.parametrize("agent", agents(), ids=lambda agent: type(agent).__name__)
@@ -31,3 +31,11 @@ def test_an_agent_that_was_sent_elsewhere_does_the_same(agent: Agent) -> None:
 
 def test_counting_goals_can_be_sent_elsewhere() -> None:
     assert isinstance(pickle.loads(pickle.dumps(GoalAgent())), GoalAgent)
+
+
+def test_what_all_demonstrations_ended_with_is_the_goal_where_a_world_does_not_tell_one() -> None:
+    agent = GoalAgent(paper_demonstrations("free"))
+    assert agent.concepts is not None and {"all(torch@1)", "some(bamboo@2)"} <= set(map(str, agent.concepts))
+    graph = StateGraph(PAPER.world("free", 6))
+    offered = [graph.action(a) for a in agent.act(graph, [int(graph.initial[0])], Query()).actions]
+    assert (1, "torch", 6) in offered and {action[:2] for action in offered} >= {(2, "bamboo"), (3, "clay")}

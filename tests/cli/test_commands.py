@@ -44,6 +44,11 @@ class Stairs(World):
 
 class Broken(Stairs):
     def facts(self, state): raise ZeroDivisionError("a missing stair")
+
+class Odd(Stairs):
+    def onward(self, state): return []
+
+class OddAndBroken(Broken, Odd): pass
 """
 
 
@@ -88,7 +93,7 @@ def test_wrong_files_are_named_with_place_and_exit_code_2(capsys: pytest.Capture
 def test_check_speaks_json(capsys: pytest.CaptureFixture[str], demos: Path) -> None:
     code, out, _ = run(capsys, "check", "--json", str(demos))
     assert code == 0
-    assert json.loads(out) == [{"file": str(demos), "what": "2 demonstrations", "problems": []}]
+    assert json.loads(out) == [{"file": str(demos), "what": "2 demonstrations", "problems": [], "hints": []}]
 
 
 def test_a_world_of_ones_own_is_checked_shown_and_replayed(
@@ -100,6 +105,15 @@ def test_a_world_of_ones_own_is_checked_shown_and_replayed(
     assert run(capsys, "check", "stairway:Stairs") == (0, "ok       stairway:Stairs: world, walked\n", "")
     code, out, _ = run(capsys, "check", "stairway:Broken")
     assert code == 2 and "facts() failed in state 0: ZeroDivisionError: a missing stair" in out
+    hint = "the hook GoesOn is half there: reached missing; add it, or rename the rest"
+    lines = f"ok       stairway:Odd: world, walked\nhint     stairway:Odd: {hint}\n"
+    assert run(capsys, "check", "stairway:Odd") == (0, lines, "")
+    code, out, _ = run(capsys, "check", "stairway:OddAndBroken")
+    assert code == 2 and [line.split()[0] for line in out.splitlines()] == ["problem", "hint"]
+    code, out, _ = run(capsys, "check", "stairway:Odd", "--json")
+    assert code == 0 and json.loads(out)[0] | {"what": ""} == {
+        "file": "stairway:Odd", "what": "", "problems": [], "hints": [hint]
+    }  # fmt: skip
     code, out, err = run(capsys, "show", "stairway:Broken")
     assert code == 2 and err.startswith("error: stairway:Broken: ZeroDivisionError") and "Traceback" not in err
     code, out, _ = run(capsys, "show", "stairway:Stairs")

@@ -69,7 +69,8 @@ def batch(rng: np.random.Generator, sizes: list[dict[str, int]], states: int) ->
         members = order[i * states : (i + 1) * states]
         own = [random_facts(rng, counts, static) for _ in members]
         placed |= dict(zip(members.tolist(), own, strict=True))
-        (block,) = stack_facts(DOMAIN, own, static)
+        changing = [Facts(f.counts, {n: t for n, t in f.tables.items() if n not in STATIC}) for f in own]
+        (block,) = stack_facts(DOMAIN, changing, static)
         blocks.append(FactBlock(members, block.counts, block.tables))
     facts = [placed[i] for i in range(len(placed))]
     return facts, blocks

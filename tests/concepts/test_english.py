@@ -8,7 +8,7 @@ from random_concepts import concepts, terms
 
 from meip.base.errors import ConceptError
 from meip.concepts.check import kind
-from meip.concepts.english import english
+from meip.concepts.english import english, forbidden
 from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
 from meip.model.domain import Domain, EntityClass, function, predicate
@@ -53,6 +53,8 @@ READINGS = {
     "some(bamboo@2) and not all(torch@1)": "some bamboo is picked at stage 2 and not all torches are picked at stage 1",
     "all(clear | not held)": "all blocks that the arm does not hold are clear",
     "some(held)": "the arm holds some block",
+    "not some(held)": "the arm holds no block",
+    "not all(held | clear)": "the arm does not hold all blocks that are clear",
     "count(held)": "the number of blocks that the arm holds",
     "some(clear and not held)": "some block is clear and the arm does not hold it",
     "count(clear | some on.U)": "the number of blocks that are clear among the blocks that are on some block",
@@ -97,7 +99,18 @@ def test_a_reading_is_good_english(text: str) -> None:
 
 
 NAMES = tuple(f.name for f in DOMAIN.fluents)
-OPERATIONS = (("and", 2), ("or", 2), ("not", 1), ("=", 2), ("-", 2), ("initial", 1), ("table", 2), ("min", 3))
+OPERATIONS = (
+    ("and", 2),
+    ("or", 2),
+    ("not", 1),
+    ("=", 2),
+    ("-", 2),
+    ("initial", 1),
+    ("table", 2),
+    ("min", 3),
+    ("<=", 2),
+    ("max", 2),
+)
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -109,6 +122,6 @@ def test_every_concept_that_fits_the_domain_has_a_reading(concept: Concept) -> N
         with pytest.raises(ConceptError):
             english(concept, DOMAIN)
         return
-    text = english(concept, DOMAIN)
-    assert text.strip() == text and "  " not in text
-    assert "\0" not in text and "{" not in text
+    for text in (english(concept, DOMAIN), forbidden(concept, DOMAIN)):
+        assert text.strip() == text and "  " not in text
+        assert "\0" not in text and "{" not in text

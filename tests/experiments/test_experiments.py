@@ -84,7 +84,7 @@ def test_the_working_ranking_svm_orders_what_it_saw_in_the_free_world(change: Ro
         (r["method"], r["trained"]): r["value"] for r in change if r["metric"] == "order_tau" and r["world"] == "free-6"
     }
     assert tau["meip-svm", "free"] == 1.0
-    assert {method for method, _ in tau} == {"meip", "meip-svm", "meip-svm-literal", "maxent-irl"}
+    assert {method for method, _ in tau} == {"meip", "meip-choices", "meip-svm", "meip-svm-literal", "maxent-irl"}
 
 
 def test_visit_sums_reverse_the_order_when_it_was_enforced(change: Rows) -> None:

@@ -124,9 +124,9 @@ def test_whole_plans_may_be_compared_as_well() -> None:
     assert np.mean(plans.evidence["tau"]) > 0.9
 
 
-def test_short_plans_of_listed_actions_are_compared_as_a_whole_and_others_by_a_committee() -> None:
+def test_listed_actions_are_choices_and_others_are_compared_by_a_committee() -> None:
     listed = ShownPlans(paper_demonstrations("free"))
-    assert choose_learner(listed)[0] == "plans"
+    assert choose_learner(listed)[0] == "choices"
     hidden = ShownPlans([Episode(Line(seen=3), record(Line(seen=3), [0.25, 0.5]))])
     learner, why = choose_learner(hidden)
     assert learner == "history"

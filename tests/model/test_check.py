@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from meip import Domain, EntityClass, FactBlock, Facts, WorldError, check_world, function, predicate
-from meip.model.world import HOOKS, half_offered, offers
+from meip.model.graph import StateGraph
+from meip.model.problems import checked_world
+from meip.model.world import HOOKS, half_offered, horizon_of, offers
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
 
@@ -104,19 +106,73 @@ FAULTS: list[tuple[str, Any, str]] = [
     ("reached", lambda self, state: True, "the goal is reached, but actions() is not empty"),
     ("facts_batch", lambda self, states: [], "facts_batch() disagrees with facts() about 'on'"),
     ("facts_batch", lambda self, states: [FactBlock(np.arange(1), {}, {})], "facts_batch() is malformed: KeyError"),
-    ("horizon", 10, "no walk of 50 reached the horizon of 10 states, the longest had 2"),
+    ("max_steps", 4, "horizon = 4 and max_steps = 4 contradict each other: horizon counts states, the first included"),
+    ("max_steps", -1, "max_steps must be a number of actions, got -1"),
+    ("horizon", property(raises), "asking for the horizon failed: KeyError: 'bulb'"),
+    ("horizon", None, "Broken has neither horizon, the states of an episode at most, nor max_steps, its actions"),
+    (
+        "facts",
+        lambda self, state: good(state, red=np.zeros(3, bool)),
+        "fluent 'red' is in static_facts() and in facts() in state (False, False, False): state it in one of them",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("member", "value", "message"), FAULTS)
 def test_each_fault_is_named(member: str, value: Any, message: str) -> None:
-    members: dict[str, Any] = {member: value}
-    if value == 10:
-        members["actions"] = lambda self, state: [] if any(state) else [0]
-        members["outcomes"] = lambda self, state, action: [(1.0, (True, False, False))]
-    problems = check_world(type("Broken", (Lamps,), members)())
-    assert any(message in problem for problem in problems), problems
-    assert len(problems) <= 4  # the first of each kind, not a flood
+    report = check_world(type("Broken", (Lamps,), {member: value})())
+    assert any(message in error for error in report.errors), report
+    assert len(report) <= 4  # the first of each kind, not a flood
+
+
+class Short(Lamps):
+    """One lamp is lit, and that is all."""
+
+    horizon = 10
+
+    def actions(self, state: Any) -> Any:
+        return [] if any(state) else [0]
+
+    def outcomes(self, state: Any, action: Any) -> Any:
+        return [(1.0, (True, False, False))]
+
+
+def test_what_works_and_may_not_be_meant_is_a_hint_and_no_error() -> None:
+    report = check_world(Short())
+    assert report == report.errors == []
+    assert report.hints == [
+        "no walk of 50 reached the horizon of 10 states (9 actions), the longest had 2 states (1 action): is an action "
+        "missing, or the horizon too large?"
+    ]
+    assert str(report) == f"hint   {report.hints[0]}"
+
+
+def test_a_report_shows_errors_before_hints() -> None:
+    report = check_world(type("Broken", (Lamps,), {"onward": raises, "initial": lambda self: []})())
+    assert [line.split()[0] for line in str(report).splitlines()] == ["error", "hint"]
+    assert report[0] in str(report) and report.hints[0] in str(report)
+    assert str(check_world(Lamps())) == "nothing wrong was found"
+
+
+def test_to_begin_in_a_goal_is_a_hint() -> None:
+    there = {"reached": lambda self, state: True, "actions": lambda self, state: []}
+    report = check_world(type("There", (Lamps,), there)())
+    assert report == []
+    assert report.hints == ["the goal is reached before anything is done in state (False, False, False)"]
+
+
+def test_a_world_may_count_actions_instead_of_states() -> None:
+    counting = {name: member for name, member in vars(Lamps).items() if name != "horizon"}
+    world = type("Counting", (), counting | {"max_steps": np.int64(3)})()
+    assert check_world(world) == [] and check_world(world).hints == []
+    assert horizon_of(world) == StateGraph(world).horizon == Lamps().horizon
+    assert checked_world(world, "here") is world
+    both = type("Both", (Lamps,), {"max_steps": 3})()
+    assert check_world(both) == [] and horizon_of(both) == 4
+    neither = type("Neither", (), counting)()
+    assert check_world(neither)[0].startswith("Neither has no horizon; a world needs domain, horizon (or max_steps)")
+    with pytest.raises(WorldError, match="Neither has neither horizon, the states of an episode at most, nor"):
+        _ = StateGraph(neither).horizon
 
 
 def test_what_is_not_a_world_at_all_is_told_what_it_lacks() -> None:
@@ -146,7 +202,7 @@ HALF = {
 
 @pytest.mark.parametrize("members", HALF, ids="+".join)
 def test_a_hook_that_is_half_there_is_named_with_what_is_missing(members: tuple[str, ...]) -> None:
-    found = [problem for problem in check_world(with_members(*members)) if "half there" in problem]
+    found = [hint for hint in check_world(with_members(*members)).hints if "half there" in hint]
     assert found == [f"{HALF[members]}; add it, or rename the rest"]
 
 

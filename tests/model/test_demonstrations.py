@@ -10,9 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from meip import DemonstrationError, Domain, Facts, World, predicate
+from meip import DemonstrationError, Domain, Facts, LearningError, World, predicate
 from meip.base.documents import content_hash, dump, parse
-from meip.model.demonstrations import Demonstration, Step, append_demonstration, read_demonstrations, record, replay
+from meip.model.choices import replay_all
+from meip.model.demonstrations import (
+    Demonstration,
+    Episode,
+    Step,
+    append_demonstration,
+    episodes_of,
+    read_demonstrations,
+    record,
+    replay,
+)
 from meip.model.problems import load_problem
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
@@ -144,3 +154,101 @@ def test_demonstrations_are_appended_and_read_in_order(tmp_path: Path) -> None:
     assert read_demonstrations(file) == shown
     assert len({content_hash(one) for one in shown}) == 5
     assert len(file.read_text().splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    "action",
+    [(np.int64(1), "torch", np.int32(5)), (np.int64(1), np.str_("torch"), np.uint8(5)), [np.int8(1), "torch", 5]],
+)
+def test_numbers_of_numpy_are_numbers(action: Any) -> None:
+    plain = record(Ritual(), [(1, "torch", 5)])
+    shown = record(Ritual(), [action])
+    assert shown == plain and content_hash(shown) == content_hash(plain)
+    by_hand = replace(plain, steps=(Step(action),), initial=np.int64(0))
+    assert by_hand == plain and parse(dump(by_hand), "demonstration") == plain
+    assert replay(Ritual(), by_hand).actions == ((1, "torch", 5),)
+
+
+class Numbered(Endless):
+    """Legal actions are numpy's own numbers."""
+
+    def actions(self, state: Any) -> list[Any]:
+        return list(np.arange(3))
+
+    def decode_action(self, value: Any) -> None:
+        return None
+
+
+def test_a_world_whose_actions_are_numbers_of_numpy_is_recorded_with_plain_ones() -> None:
+    shown = record(Numbered(), [1, np.int64(2)], problem=PAPER.problem)
+    assert dump(shown)["steps"] == [{"action": 1}, {"action": 2}]
+    assert replay(Numbered(), shown).actions == (1, 2)
+
+
+def test_a_world_that_decodes_gets_plain_values() -> None:
+    assert record(Endless(), [np.float32(0.5)], problem=PAPER.problem).actions == (0.5,)
+
+
+def test_outcomes_may_be_numbers_of_numpy() -> None:
+    shown = record(Didactic(), ["a1"], [np.int64(1)])
+    assert dump(shown)["steps"] == [{"action": "a1", "outcome": 1}]
+    assert type(replay(Didactic(), shown).outcomes[0]) is int
+
+
+def test_a_demonstration_has_actions_as_plans_do() -> None:
+    assert PAPER.actions == ([1, "torch", 5], [2, "bamboo", 3], [3, "clay", 4])
+    assert record(Ritual(), PAPER.actions, by="somebody") == PAPER
+
+
+def test_after_the_horizon_both_ways_of_counting_are_told() -> None:
+    with pytest.raises(DemonstrationError, match=r"step 4: .* comes after the horizon of 4 states \(3 actions\)"):
+        record(Ritual(), [*PAPER.actions, PAPER.actions[-1]])
+
+
+# --- episodes ---
+
+
+@pytest.mark.parametrize("shown", [PAPER, replay(Ritual(), PAPER)])
+def test_a_swapped_episode_is_told_so(shown: Any) -> None:
+    with pytest.raises(DemonstrationError, match=r"Episode\(world, demonstration\): .*swapped"):
+        Episode(shown, Ritual())
+    with pytest.raises(DemonstrationError, match=r"demonstration 2: .*swapped"):
+        episodes_of([(Ritual(), shown), (shown, Ritual())])
+
+
+def test_an_episode_needs_a_demonstration() -> None:
+    with pytest.raises(DemonstrationError, match="expected a Demonstration or a Plan, got a list; record"):
+        Episode(Ritual(), list(PAPER.actions))
+
+
+def test_pairs_are_episodes() -> None:
+    plan = replay(Ritual(), PAPER)
+    given = [Episode(Ritual(), PAPER), *((Ritual(), shown) for shown in (PAPER, plan, plan.actions, [*PAPER.actions]))]
+    found = episodes_of(given)
+    assert [episode.demonstration for episode in found] == [PAPER, PAPER, plan, plan, plan]
+    assert found[0] is given[0]
+    assert [walk.plan for walk in replay_all(given).walks] == [plan] * 5 and len(replay_all(given).graphs) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (PAPER, "expected a list of episodes, or of pairs .world, demonstration.; got a Demonstration"),
+        (Episode(Ritual(), PAPER), "got an Episode"),
+        ([PAPER], "demonstration 1: expected an Episode or a pair .world, demonstration., got a Demonstration"),
+        ((Ritual(), PAPER), "demonstration 1: expected an Episode or a pair .world, demonstration., got a Ritual"),
+        ([(Ritual(), "up")], "demonstration 1: .*got a str"),
+        ([(Ritual(), PAPER), (Ritual(), [(1, "torch", 9)])], "demonstration 2: step 1: .* is not legal"),
+        ([(Didactic(), ["a1"])], "demonstration 1: step 1: .*needs an outcome"),
+    ],
+)
+def test_what_is_no_episode_is_named(given: Any, message: str) -> None:
+    with pytest.raises(DemonstrationError, match=message):
+        replay_all(given)
+
+
+def test_where_nothing_is_done_there_is_nothing_to_learn() -> None:
+    nothing = (Ritual(), record(Ritual(), []))
+    with pytest.raises(LearningError, match=r"none of the demonstrations \(2\) has a step; give at least one"):
+        replay_all([nothing, nothing])
+    assert len(replay_all([nothing, (Ritual(), PAPER)]).walks) == 2

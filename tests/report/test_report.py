@@ -52,7 +52,7 @@ class Checker(HTMLParser):
 
 @pytest.fixture(scope="module")
 def committee() -> Task:
-    return learn(paper_demonstrations("enforced"), committee=3)
+    return learn(paper_demonstrations("enforced"), objective="plans", committee=3)
 
 
 def checked(page: str) -> Checker:

@@ -17,14 +17,16 @@ from meip.worlds.ritual import Ritual
 
 @pytest.fixture(scope="module")
 def ritual() -> Task:
-    return learn(paper_demonstrations("enforced"))
+    return learn(paper_demonstrations("enforced"), objective="plans")
 
 
 @pytest.fixture(scope="module")
 def didactic() -> Task:
     world = Didactic(0.1)
     concepts = ("some(at and bad)", "some(at and goal)", "some(at and waypoint)")
-    return learn([Episode(world, record(world, ["a1", "a1"], [0, None])) for _ in range(5)], concepts=concepts)
+    return learn(
+        [Episode(world, record(world, ["a1", "a1"], [0, None])) for _ in range(5)], objective="plans", concepts=concepts
+    )
 
 
 def test_behaviour_follows_every_outcome_with_its_probability(didactic: Task) -> None:

@@ -25,12 +25,12 @@ learn(paper_demonstrations("enforced"), seed=3, committee=3, jobs=int(sys.argv[2
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    return learn(paper_demonstrations("enforced"))
+    return learn(paper_demonstrations("enforced"), objective="plans")
 
 
 @pytest.fixture(scope="module")
 def committee() -> Task:
-    return learn(paper_demonstrations("enforced"), committee=4, seed=1)
+    return learn(paper_demonstrations("enforced"), objective="plans", committee=4, seed=1)
 
 
 def test_a_task_survives_being_saved_and_loaded_to_the_last_bit(task: Task, tmp_path: Path) -> None:

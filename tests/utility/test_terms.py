@@ -170,5 +170,5 @@ def test_a_linear_term_goes_on_beyond_every_value_seen() -> None:
     term = u.UtilityTerm(Quantified("count", Primitive("on")), "linear", (), (0.5,))
     assert np.allclose(u.Utility((term,)).rank([[0.0], [3.0], [400.0]]), [0.0, 1.5, 200.0])
     assert u.place_knots([0.0, 1.0, 2.0], "linear") == ()
-    with pytest.raises(LearningError, match="linear concept has one weight and no knots"):
+    with pytest.raises(LearningError, match="linear concept has one weight and at most one knot"):
         u.UtilityTerm(Quantified("count", Primitive("on")), "linear", (0.0, 1.0))

@@ -7,16 +7,19 @@ which worker ran it or when.
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from meip.base.errors import LearningError, WorkerError, did_you_mean
+from meip.base.errors import BudgetError, LearningError, WorkerError, did_you_mean
 
-__all__ = ["BACKENDS", "Backend", "parallel_map", "task_rng"]
+__all__ = ["BACKENDS", "Backend", "parallel_map", "task_rng", "within"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -57,6 +60,26 @@ def parallel_map(
         if progress is not None:
             progress(len(done), len(items))
     return [done[index] for index in range(len(items))]
+
+
+def within(seconds: float, work: Callable[[], R]) -> R:
+    """The result of some work, or a BudgetError when it has computed for longer than this.
+
+    Time that other processes take does not count. Where there are no alarms (in threads, on Windows) there is no limit.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGPROF"):
+        return work()
+
+    def late(number: int, frame: FrameType | None) -> None:
+        raise BudgetError(f"it took more than {seconds:g} s of computing")
+
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return work()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 class _Task:

@@ -2,7 +2,7 @@
 
 MaxEntAgent   MaxEnt-IRL on given concepts, the paper's baseline: a reward that knows no order
 CloneAgent    does what was done in the most similar situation that was shown
-GoalAgent     counts the goal facts that still miss, and searches by that
+GoalAgent     counts the goal facts that still miss (or what all demonstrations ended with), and searches by that
 RandomAgent   any action
 """
 
@@ -19,6 +19,7 @@ from meip.base.errors import BudgetError, LearningError
 from meip.baselines.maxent_irl import MaxEntIRL, PlanPool
 from meip.baselines.tabular import Policy, Statistic, TabularWorld
 from meip.concepts.bank import ConceptBank
+from meip.concepts.check import kind
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import GraphColumns, Programs, values_at
@@ -33,6 +34,7 @@ from meip.utility.terms import UtilityTerm, features
 
 __all__ = ["CloneAgent", "GoalAgent", "MaxEntAgent", "RandomAgent", "goal_ranking"]
 
+EXPANDED = 1000  # states that goal counting looks at where the goal is read off demonstrations
 LISTED = 200_000  # states of a world that MaxEnt-IRL solves exactly
 POOL = 100_000  # plans of a world that stand for all, where demonstrated actions are not among those that it lists
 
@@ -140,16 +142,52 @@ class CloneAgent:
 
 
 class GoalAgent:
-    """Searches for the world's goal by the number of goal facts that still miss, greedily or best-first."""
+    """Searches by the number of goal facts that still miss, greedily or best-first.
 
-    def __init__(self) -> None:
-        self.ranking = goal_ranking()
+    With demonstrations, where a world does not tell its goal: all that held at the end of every one, and not at the
+    beginning of every one, is the goal.
+    """
+
+    def __init__(self, episodes: Sequence[Episode] | None = None, grammar: Grammar | None = None) -> None:
+        self.concepts = None if episodes is None else _held_at_the_end(episodes, grammar or Grammar.paper(2))
+        self.ranking = goal_ranking() if self.concepts is None else _count_ranking(self.concepts)
 
     def act(self, graph: StateGraph, history: Sequence[int], query: Query) -> Found:
-        return find(graph, self.ranking, history, query.changed(method="gbfs") if query.method == "auto" else query)
+        if query.method == "auto":
+            query = query.changed(method="gbfs")
+        if self.concepts is not None and query.iterations is None:
+            query = query.changed(iterations=EXPANDED)  # without a goal there is no end to best-first search
+        return find(graph, self.ranking, history, query)
 
-    def __reduce__(self) -> tuple[type[GoalAgent], tuple[()]]:
-        return GoalAgent, ()
+    def __getstate__(self) -> dict[str, object]:
+        """Without the ranking, which remembers graphs: another process makes its own."""
+        return {"concepts": self.concepts}
+
+    def __setstate__(self, state: dict[str, tuple[Concept, ...] | None]) -> None:
+        self.concepts = state["concepts"]
+        self.ranking = goal_ranking() if self.concepts is None else _count_ranking(self.concepts)
+
+
+def _held_at_the_end(episodes: Sequence[Episode], grammar: Grammar) -> tuple[Concept, ...]:
+    """The boolean concepts that were true at the end of every demonstration, and not at the beginning of every one."""
+    training = ShownPlans(episodes)
+    bank = ConceptBank(training.domain, grammar)
+    listed = [c for _, found, _ in bank.levels() for c in found if kind(c, training.domain) == "boolean"]
+    values, _ = training.matrix(listed)
+    rows = [training.rows(case.graph, np.array(shown.states, np.int64)) for case, shown in training.shown]
+    begun, ended = (values[[row[place] for row in rows]] > 0.5 for place in (0, -1))
+    return tuple(listed[k] for k in np.flatnonzero(ended.all(axis=0) & ~begun.all(axis=0)))
+
+
+def _count_ranking(concepts: Sequence[Concept]) -> ScoreRanking:
+    """Minus the number of concepts that do not hold."""
+
+    def score(graph: StateGraph, states: Ints) -> Floats:
+        values, _ = values_at(graph, Programs(graph.domain)(concepts), states)
+        found: Floats = (values > 0.5).sum(axis=1) - float(len(concepts))
+        return found
+
+    return ScoreRanking(score)
 
 
 def goal_ranking() -> ScoreRanking:

@@ -33,7 +33,8 @@ def check(
       meip check ritual packing:Packing            worlds: built in, or your own
       meip check demos.jsonl --world packing:Packing
 
-    Prints one line per file. Exit code 0: all are right; 2: at least one is not.
+    Prints one line per file, a line for each problem, and one for each hint: what works and may not be meant. Exit code
+    0: all are right, whatever the hints; 2: at least one is not.
     """
     findings = [inspect_file(name, world, domain) for name in files]
     if as_json:
@@ -74,12 +75,24 @@ class Finding:
     file: str
     what: str = ""
     problems: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+    """What works and may not be meant."""
 
     def lines(self) -> Iterator[str]:
         if not self.problems:
             yield f"ok       {self.file}: {self.what}"
         for problem in self.problems:
             yield f"problem  {problem if problem.startswith(self.file) else f'{self.file}: {problem}'}"
+        for hint in self.hints:
+            yield f"hint     {self.file}: {hint}"
+
+    def walk(self, world: Any) -> None:
+        """Walk through a world and keep what was found."""
+        from meip.model.check import check_world
+
+        found = check_world(world)
+        self.problems += found.errors
+        self.hints += found.hints
 
 
 def inspect_file(name: str, world: str | None = None, domain: str | None = None) -> Finding:
@@ -92,9 +105,9 @@ def inspect_file(name: str, world: str | None = None, domain: str | None = None)
         if Path(name).suffix == ".jsonl":
             finding.what = _check_lines(name, world, finding.problems)
         elif file_world(Path(name).suffix) is None and (Path(name).suffix == ".json" or Path(name).is_file()):
-            finding.what = _check_document(name, world, finding.problems)
+            finding.what = _check_document(name, world, finding)
         else:
-            finding.what = _check_world(name, domain, finding.problems)
+            finding.what = _check_world(name, domain, finding)
     except MeipError as error:
         finding.problems.append(str(error))
     return finding
@@ -118,31 +131,25 @@ def _check_lines(name: str, world: str | None, problems: list[str]) -> str:
     return ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in counts.items()) or "empty"
 
 
-def _check_document(name: str, world: str | None, problems: list[str]) -> str:
+def _check_document(name: str, world: str | None, finding: Finding) -> str:
     from meip.base import documents
     from meip.model.problems import load_problem
 
     data = documents.read_json(name)
     kind, version = documents.kind_of(data, name)
     if kind == "problem":
-        problems += _walk(load_problem(data, where=name, own=world))
+        finding.walk(load_problem(data, where=name, own=world))
         return "problem, and its world walked"
     value = documents.parse(data, where=name)
     _replay_if_shown(value, world, name, {})
     return f"{kind} (version {version})"
 
 
-def _check_world(name: str, domain: str | None, problems: list[str]) -> str:
+def _check_world(name: str, domain: str | None, finding: Finding) -> str:
     from meip.model.problems import resolve_world
 
-    problems += _walk(resolve_world(name, domain=domain))
+    finding.walk(resolve_world(name, domain=domain))
     return "world, walked"
-
-
-def _walk(world: Any) -> list[str]:
-    from meip.model.check import check_world
-
-    return check_world(world)
 
 
 def _replay_if_shown(value: Any, own: str | None, where: str, worlds: dict[str, Any]) -> None:

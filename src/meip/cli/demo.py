@@ -42,9 +42,8 @@ def demo(
 
     _title(out, 2, "What does this person care about?")
     task, seconds = _learned(episodes, seed)
-    out.print(
-        f"  {len(task.decisions)} concepts were weighed in {seconds:.1f} s (the first time, most of it compiling).\n"
-    )
+    weighed = task.provenance.evidence["candidates"]
+    out.print(f"  {weighed} candidates were weighed in {seconds:.1f} s (the first time, most of it compiling).\n")
     out.print(explanation_text(task.explain()))
 
     _title(out, 3, "The same ritual in a world that nobody has shown")
@@ -52,7 +51,7 @@ def demo(
     out.print("  Now there are six objects of each type, and the stages may be visited in any")
     out.print(f"  order: {_plans(changed):,} different plans. A recording of the movements would offer")
     out.print("  five of the six torches. The task plans this:\n")
-    out.print(plan_text(task.plan(changed, method="beam", seed=seed)))
+    out.print(plan_text(task.plan(changed, seed=seed)))
     if output is not None:
         task.save(output)
     _title(out, 4, "Go on from here")

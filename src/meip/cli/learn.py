@@ -14,6 +14,7 @@ from meip.cli.progress import learning_progress
 
 __all__ = ["learn"]
 
+NOTHING_LEARNED = 3
 OBJECTIVES = ("auto", "plans", "choices", "history", "svm", "svm-literal")
 
 
@@ -28,8 +29,8 @@ def learn(
     objective: Annotated[
         str,
         typer.Option(
-            help="What is compared: plans; choices (single steps); history (what steps add to it); svm, svm-literal: "
-            "the paper's Ranking SVM. auto: by the length of plans and what worlds list."
+            help="What is compared: choices (single steps); history (what steps add to it); plans (the paper's "
+            "pursuit); svm, svm-literal: the paper's Ranking SVM. auto: choices, or history by what worlds list."
         ),
     ] = "auto",
     given: Annotated[
@@ -82,7 +83,7 @@ def learn(
       meip learn folds.jsonl -o folding.json --objective history --jobs 2
       meip learn --domain domain.pddl --plans plans/ -o task.json
 
-    An option that would have no effect is refused, with the reason.
+    An option that would have no effect is refused, with the reason. Exit code 3: nothing was learned.
     """
     from meip.learning.options import LearnOptions, Run
     from meip.report.text import explanation_text
@@ -109,4 +110,7 @@ def learn(
     found.save(output)
     out = console()
     out.print(explanation_text(found.explain()))
+    if found.nothing_learned:
+        out.print(f"\n{output} is written, but nothing was learned: see the remarks above.")
+        raise typer.Exit(NOTHING_LEARNED)
     out.print(f"\n{output} is written. Next: meip explain {output} --why, or meip plan {output} PROBLEM")

@@ -15,7 +15,16 @@ __all__ = ["NOT_REACHED", "plan"]
 
 NOT_REACHED = 3
 CHANCES = ("expectation", "posterior", "probability")
-METHODS = ("auto", "greedy", "gbfs", "beam", "likeliest", "exact", "mcts")  # `SEARCHES`, which takes long to load
+METHODS = (
+    "auto",
+    "choices",
+    "greedy",
+    "gbfs",
+    "beam",
+    "likeliest",
+    "exact",
+    "mcts",
+)  # `SEARCHES`, which takes long to load
 
 
 @app.command()
@@ -26,7 +35,9 @@ def plan(
     chance: Annotated[str, typer.Option(help=f"What to maximise where chance plays: {', '.join(CHANCES)}.")] = (
         "expectation"
     ),
-    horizon: Annotated[int | None, typer.Option(min=1, help="States of the plan; default: the world's.")] = None,
+    horizon: Annotated[
+        int | None, typer.Option(min=1, help="States of the plan, with the first; default: the world's.")
+    ] = None,
     iterations: Annotated[
         int | None,
         typer.Option(min=1, help="Simulations of mcts (default 3000), plans of exact, else states that are expanded."),

@@ -38,8 +38,9 @@ def _completed(info: dict[str, Any]) -> int:
 
 
 def _line(info: dict[str, Any]) -> str:
-    if "tried" not in info and "done" not in info:  # the stages of the stepwise regime
-        more = [f"{name} {info[name]}" for name in ("model", "solved", "steps", "states", "concepts") if name in info]
+    if "tried" not in info and "done" not in info:
+        told = ("model", "solved", "steps", "states", "choices", "concepts", "candidates", "strength", "patience")
+        more = [f"{name} {info[name]}" for name in told if name in info]
         return f"{info['stage']}: {', '.join(more)}" if more else str(info["stage"])
     if "done" in info:
         return f"{info['done']} of {info['members']} members learned"

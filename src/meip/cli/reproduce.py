@@ -23,6 +23,7 @@ RUNNERS = {
     "probability-shift": "meip.experiments.probability_shift",
     "structural-change": "meip.experiments.structural_change",
     "held-out": "meip.experiments.held_out",
+    "everyday": "meip.experiments.everyday",
     "folding": "meip.experiments.folding",
     "generalized-planning": "meip.experiments.generalized_planning",
 }
@@ -41,6 +42,7 @@ class Name(StrEnum):
     probability_shift = "probability-shift"
     structural_change = "structural-change"
     held_out = "held-out"
+    everyday = "everyday"
     folding = "folding"
     generalized_planning = "generalized-planning"
     all = "all"
@@ -52,7 +54,8 @@ def reproduce(
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Seeds, searches or rituals per cell; default: the paper's 20, held-out: 50, folding: 5."
+            min=1,
+            help="Seeds, searches or rituals per cell; default: the paper's 20, held-out: 50, everyday, folding: 5.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and problems, for a first look.")] = False,
@@ -75,6 +78,7 @@ def reproduce(
       meip reproduce probability-shift
       meip reproduce structural-change --json rows.json --out figures
       meip reproduce structural-change --held-out 200 --seed 7 --jobs 2
+      meip reproduce everyday --jobs 2 --json rows.json --out figures
       meip reproduce folding --jobs 2 --json rows.json --out sheets
       meip reproduce all --quick
     """

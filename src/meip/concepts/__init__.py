@@ -9,6 +9,8 @@ check       does a concept fit a domain, and what kind of value has it
 grammar     which rules may be used, and how far
 bank        all concepts of a grammar, level by level
 english     a concept as a sentence
+atomic      atomic concepts as sentences and noun phrases
+comparisons words for how many, how much and by how far
 phrases     the words that sentences are made of
 values      concepts as programs over many states at once
 """

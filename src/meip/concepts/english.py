@@ -5,25 +5,15 @@ from __future__ import annotations
 import re
 
 from meip.base.errors import ConceptError
+from meip.concepts.atomic import Atomic
 from meip.concepts.check import kind, signature
-from meip.concepts.language import (
-    Aggregated,
-    Composite,
-    Concept,
-    Constant,
-    Negation,
-    Permutation,
-    Primitive,
-    Quantified,
-    Term,
-)
+from meip.concepts.comparisons import BY, HOLDS, TURNED, VERBS, Relation, how_many, how_much, number, percentage
+from meip.concepts.language import Aggregated, Composite, Concept, Constant, Negation, Quantified
 from meip.concepts.operations import operation
-from meip.concepts.phrases import Noun, Phrases, listed
+from meip.concepts.phrases import listed
 from meip.model.domain import Domain
 
-__all__ = ["english"]
-
-_EXTREMES = {"max": "greatest", "min": "least", "mean": "average"}
+__all__ = ["english", "forbidden"]
 
 
 def english(concept: Concept, domain: Domain) -> str:
@@ -32,123 +22,27 @@ def english(concept: Concept, domain: Domain) -> str:
     return _Reader(domain).read(concept)
 
 
-class _Reader:
-    def __init__(self, domain: Domain) -> None:
-        self.domain = domain
-        self.phrases = Phrases(domain)
+def forbidden(concept: Concept, domain: Domain) -> str:
+    """What a concept says after "never", e.g. "the box is closed before all toys that are red are in the box"."""
+    kind(concept, domain)
+    return _Reader(domain).forbidden(concept)
 
+
+class _Reader(Atomic):
     def read(self, concept: Concept) -> str:
         match concept:
             case Quantified("count"):
-                return self.number_of(concept)
+                return f"the number of {self.counted(concept.value, concept.scope)}"
             case Quantified(quantifier):
                 return self.quantified(concept, quantifier)
             case Aggregated():
                 return self.aggregated(concept)
-            case Constant():
-                return str(concept)
+            case Constant(k):
+                return number(k)
             case Composite():
                 return self.composite(concept)
             case _:
                 raise ConceptError(f"{concept!r} is not a concept")
-
-    # --- atomic concepts ---
-
-    def quantified(self, concept: Quantified, how: str) -> str:
-        """A sentence; how is all, some, no, not all, or "exactly 4", "at most 4", "at least 4"."""
-        classes = signature(concept.value, self.domain)[0]
-        if not classes:
-            return self.nullary(concept, how)
-        plural = how not in ("some", "no") and not how.endswith(" 1")
-        if len(classes) == 1:
-            if isinstance(concept.value, Negation) and how in _OPPOSITE:
-                return self.quantified(Quantified("all", concept.value.term, concept.scope), _OPPOSITE[how])
-            noun = self.phrases.noun(classes[0], plural) + self.phrases.relative(concept.scope, plural)
-            return self.phrases.about(Noun(f"{how} {noun}", plural), concept.value)
-        members = self.phrases.members(classes)
-        if isinstance(concept.value, Primitive) and concept.scope is None and how in _EVERY:
-            first, other = _EVERY[how]
-            nouns = [Noun(f"{first if i == 0 else other} {self.phrases.noun(c)}") for i, c in enumerate(classes)]
-            return self.phrases.clause(concept.value, nouns)
-        where = self.where(concept.scope, members, classes)
-        said = self.phrases.clause(concept.value, members)
-        negative, how = (True, "all") if how == "not all" else (False, how)
-        return f"{'not ' if negative else ''}in {how} {self.phrases.group(classes, plural)}{where}, {said}"
-
-    def nullary(self, concept: Quantified, how: str) -> str:
-        """A predicate without arguments, in a scope without arguments: true of the one empty tuple or of none."""
-        value, scope = concept.value, concept.scope
-        said = self.phrases.clause(value, [])
-        if how == "exactly 1":
-            how = "some"
-        if how.startswith(("exactly", "at ")):
-            return f"{self.number_of(concept)} is {how}"
-        if scope is None:
-            return self.phrases.clause(value, [], negated=how in ("no", "not all"))
-        given = self.phrases.clause(scope, [])
-        if how in ("all", "not all"):
-            return f"{'it is not true that ' if how == 'not all' else ''}if {given} then {said}"
-        return f"{'not both ' if how == 'no' else ''}{given} and {said}"
-
-    def number_of(self, concept: Quantified) -> str:
-        return f"the number of {self.counted(concept.value, concept.scope)}"
-
-    def counted(self, value: Term, scope: Term | None) -> str:
-        """What a count or a share is of."""
-        classes = signature(value, self.domain)[0]
-        if not classes:
-            given = f" while {self.phrases.clause(scope, [])}" if scope is not None else ""
-            return f"times (0 or 1) that {self.phrases.clause(value, [])}{given}"
-        if len(classes) == 1:
-            among = "" if scope is None else f" among the {self._scoped(classes, scope)}"
-            return self.phrases.noun(classes[0], True) + self.phrases.relative(value, True) + among
-        members = self.phrases.members(classes)
-        given = "" if scope is None else f", among those where {self.phrases.clause(scope, members)}"
-        return f"{self.phrases.group(classes)} where {self.phrases.clause(value, members)}{given}"
-
-    def _scoped(self, classes: tuple[str, ...], scope: Term | None) -> str:
-        return self.phrases.noun(classes[0], True) + self.phrases.relative(scope, True)
-
-    def where(self, scope: Term | None, members: list[Noun], classes: tuple[str, ...]) -> str:
-        return "" if scope is None else f" where {self.phrases.clause(scope, members)}"
-
-    def aggregated(self, concept: Aggregated) -> str:
-        classes, real = signature(concept.value, self.domain)
-        if not real:
-            return self.of_predicate(concept)
-        how = _EXTREMES[concept.aggregator]
-        function, order = concept.value, tuple(range(len(classes)))
-        while isinstance(function, Permutation):  # argument i of the result is argument order[i] of the function
-            order = tuple([function.order[i] for i in order])
-            function = function.term
-        if not isinstance(function, Primitive):
-            raise ConceptError(f"{function} is not a function of the domain")
-        phrase = self.phrases.phrase(self.domain.fluent(function.name))
-        phrase = re.sub(r"\{(\d)\}", lambda m: f"{{{order.index(int(m[1]))}}}" if int(m[1]) in order else m[0], phrase)
-        if not classes:
-            given = f" while {self.phrases.clause(concept.scope, [])}" if concept.scope is not None else ""
-            return phrase + given
-        phrase = phrase.replace("the ", f"the {how} ", 1) if phrase.startswith("the ") else f"the {how} of {phrase}"
-        members, after = self.phrases.members(classes), ""
-        if len(classes) == 1 or concept.scope is None:
-            plural = concept.aggregator == "mean"
-            word = "all" if plural else "any"
-            relative = self.phrases.relative(concept.scope, plural)
-            members = [Noun(f"{word} {self.phrases.noun(c, plural)}{relative}") for c in classes]
-        else:
-            after = f", among {self.phrases.group(classes)}{self.where(concept.scope, members, classes)}"
-        return (
-            re.sub(r"\{(\d)\}", lambda m: members[int(m[1])].text if int(m[1]) < len(members) else m[0], phrase) + after
-        )
-
-    def of_predicate(self, concept: Aggregated) -> str:
-        """A predicate as numbers: mean is a share, max and min are 1 or 0, and missing where there is nothing."""
-        if concept.aggregator == "mean":
-            return f"the share of {self.counted(concept.value, concept.scope)}"
-        how = "some" if concept.aggregator == "max" else "all"
-        return f"1 if {self.quantified(Quantified('some', concept.value, concept.scope), how)}, else 0"
-
-    # --- composites ---
 
     def composite(self, concept: Composite) -> str:
         name, arguments = concept.operation, concept.arguments
@@ -160,14 +54,20 @@ class _Reader:
                 return self.negated(only)
             case "implies", (given, then):
                 return f"if {self.read(given)} then {self.read(then)}"
-            case "=" | "<=", (left, right):
-                return self.compared(name, left, right)
+            case "=", (left, right):
+                return self.compared(left, "=", right)
+            case "<=", (left, right):
+                return self.compared(left, "<=", right)
             case "+", _:
                 return " plus ".join(self.value(a) for a in arguments)
             case "-", (now, Composite("initial", (then,))) if now == then:
                 return f"the change in {self.value(now)} since the start"
             case "-", (left, right):
                 return f"{self.value(left)} minus {self.value(right)}"
+            case "max", (Composite("-", (left, right)), Composite("-", turned)) if turned == (right, left):
+                return f"the difference between {self.value(left)} and {self.value(right)}"
+            case "max", (Composite("-", (left, right)), Constant(0.0)) if "boolean" not in (kind(left), kind(right)):
+                return f"how far {self.related(left, '>', right)}"
             case "initial", (only,) if kind(only) == "boolean":
                 return f"at the start {self.read(only)}"
         template = operation(name).english or f"the {name} of {{all}}"
@@ -201,25 +101,133 @@ class _Reader:
                 return f"not both {self.inside(left, 'and')} and {self.inside(right, 'and')}"
             case Composite("or", (left, right)):
                 return f"neither {self.inside(left, 'or')} nor {self.inside(right, 'or')}"
-            case Composite("=", (Quantified("count"), Constant())) if not self.read(concept).startswith("no "):
-                return f"not {self.read(concept)}"
+            case Composite("=", (left, right)):
+                return self.compared(left, "!=", right)
+            case Composite("<=", (left, right)):
+                return self.compared(left, ">", right)
             case _:
                 return f"it is not true that {self.read(concept)}"
 
-    def compared(self, name: str, left: Concept, right: Concept) -> str:
-        match name, left, right:
-            case "=", Quantified("count"), Constant(k) if k.is_integer() and k >= 0:
-                return self.quantified(left, "no" if k == 0 else f"exactly {k:.0f}")
-            case "<=", Quantified("count"), Constant(k) if k.is_integer() and k >= 0:
-                return self.quantified(left, "no" if k == 0 else f"at most {k:.0f}")
-            case "<=", Constant(k), Quantified("count") if k.is_integer() and k >= 1:
-                return self.quantified(right, f"at least {k:.0f}")
-        if name == "=" and kind(left) == kind(right) == "boolean":
+    # --- comparisons ---
+
+    def compared(self, left: Concept, relation: Relation, right: Concept) -> str:
+        if isinstance(left, Constant) and not isinstance(right, Constant):
+            left, relation, right = right, TURNED[relation], left
+        said = None
+        if isinstance(right, Constant):
+            said = self.compared_with(left, relation, right.value)
+        elif kind(left) == kind(right) == "boolean":
+            said = self.truths(left, relation, right)
+        elif kind(left) == kind(right) == "count":
+            said = self.counts(left, relation, right)
+        return said or self.related(left, relation, right)
+
+    def related(self, left: Concept, relation: Relation, right: Concept) -> str:
+        """The load is above 9.8; a number that a share is compared with is a percentage."""
+        if isinstance(left, Constant) and not isinstance(right, Constant):
+            left, relation, right = right, TURNED[relation], left
+        than = percentage(right.value) if isinstance(right, Constant) and self.is_share(left) else self.value(right)
+        return f"{self.value(left)} {VERBS[relation]} {than}"
+
+    def compared_with(self, concept: Concept, relation: Relation, k: float) -> str | None:
+        """The short forms for a comparison with a number, where there are any."""
+        if (truth := self.truth(concept)) is not None:
+            below, above = HOLDS[relation](0, k), HOLDS[relation](1, k)
+            return None if below == above else self.read(truth) if above else self.negated(truth)
+        match concept:
+            case Quantified("count", value, scope) if signature(value, self.domain)[0]:
+                how = how_many(relation, k)
+                return self.quantified(concept, how) if how else None
+            case Aggregated("mean", value, scope) if self.is_share(concept) and signature(value, self.domain)[0]:
+                how = how_much(relation, k, scope is not None)
+                return self.quantified(Quantified("some", value, scope), how) if how else None
+            case Composite("max", (Composite("-", (one, other)), Composite("-", turned))) if turned == (other, one):
+                return self.apart(one, other, relation, k)
+        return None
+
+    def truth(self, concept: Concept) -> Concept | None:
+        """The boolean that is meant by a number which can only be 0 or 1."""
+        match concept:
+            case Quantified("count", value, scope) if not signature(value, self.domain)[0]:
+                return Quantified("some", value, scope)
+            case Aggregated(how, value, None) if self.is_predicate(value):
+                if how == "mean" and signature(value, self.domain)[0]:
+                    return None
+                return Quantified("all" if how == "min" else "some", value)
+        return concept if kind(concept) == "boolean" else None
+
+    def truths(self, left: Concept, relation: Relation, right: Concept) -> str:
+        if relation == "=":
             return f"{self.read(left)} exactly when {self.read(right)}"
-        return f"{self.value(left)} {'equals' if name == '=' else 'is at most'} {self.value(right)}"
+        if relation == "!=":
+            return f"either {self.inside(left, 'or')} or {self.inside(right, 'or')}, but not both"
+        if relation == "<=":
+            return f"if {self.read(left)} then {self.read(right)}"
+        return self.read(Composite("and", (left, Composite("not", (right,)))))
 
+    def counts(self, left: Concept, relation: Relation, right: Concept) -> str | None:
+        """There are more of these than of those."""
+        these, those = self.amount(left), self.amount(right)
+        if these is None or those is None:
+            return None
+        if relation == "!=":
+            return f"{self.both(left, right)} differ"
+        if relation == ">":
+            return f"there are more {these[1]} than {those[1]}"
+        return f"there are {'' if relation == '=' else 'at most '}as many {these[1]} as {those[1]}"
 
-_OPPOSITE = {"all": "no", "no": "all", "not all": "some"}
-"""How many are in p, given how many are in not p."""
+    def apart(self, one: Concept, other: Concept, relation: Relation, k: float) -> str | None:
+        """The short forms for how far two numbers are apart."""
+        both = self.both(one, other)
+        if (relation, k) in ((">", 0), ("!=", 0)):
+            return f"{both} differ"
+        if (relation, k) in (("<=", 0), ("=", 0)):
+            return f"{both} are equal"
+        if k <= 0 or relation == "!=":
+            return None
+        points = self.is_share(one) and self.is_share(other)
+        by = f"{percentage(k)[:-2]} percentage points" if points else number(k)
+        return f"{both} differ by {BY[relation]} {by}"
 
-_EVERY = {"all": ("every", "every"), "some": ("some", "some"), "no": ("no", "any"), "not all": ("not every", "every")}
+    def both(self, one: Concept, other: Concept) -> str:
+        """Two numbers as one subject in the plural."""
+        match self.amount(one), self.amount(other):
+            case (word, these), (same, those) if word == same:
+                return f"the {word}s of {these} and of {those}"
+        return f"{self.value(one)} and {self.value(other)}"
+
+    def amount(self, concept: Concept) -> tuple[str, str] | None:
+        """Number or share, and what it is of."""
+        match concept:
+            case Quantified("count", value, scope) if signature(value, self.domain)[0]:
+                return "number", self.counted(value, scope)
+            case Aggregated("mean", value, scope) if self.is_share(concept):
+                return "share", self.shared(value, scope)
+        return None
+
+    # --- order ---
+
+    def forbidden(self, concept: Concept) -> str:
+        """B before a, for b and not a where a is something that comes true."""
+        parts = [(part, self.awaited(part)) for part in self.conjuncts(concept)]
+        then = [self.inside(part, "and") for part, wanted in parts if wanted is None]
+        awaited = [wanted for _, wanted in parts if wanted is not None]
+        if then and len(awaited) == 1 and not (first := self.read(awaited[0])).startswith("in "):
+            return f"{listed(then)} before {first}"
+        return self.read(concept)
+
+    def conjuncts(self, concept: Concept) -> list[Concept]:
+        if isinstance(concept, Composite) and concept.operation == "and":
+            return [part for argument in concept.arguments for part in self.conjuncts(argument)]
+        return [concept]
+
+    def awaited(self, concept: Concept) -> Concept | None:
+        """What is not so yet; None where "before" would not read well: before no toy is on the floor."""
+        match concept:
+            case Composite("not", (Quantified(_, value) as first,)) if not isinstance(value, Negation):
+                return first
+            case Composite("not", (Composite("<=", (Constant(), _)) as first,)):
+                return first
+            case Composite("not", (Composite("=", (_, Constant(k))) as first,)) if k != 0:
+                return first
+        return None

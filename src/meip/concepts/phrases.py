@@ -24,7 +24,7 @@ from meip.concepts.language import (
 )
 from meip.model.domain import Domain, Fluent
 
-__all__ = ["Noun", "Phrases", "article", "listed", "spaced"]
+__all__ = ["GAP", "Noun", "Phrases", "article", "listed", "spaced"]
 
 GAP = "\0"
 """Stands for the subject in a clause from which a predicate is to be cut."""
@@ -278,8 +278,11 @@ class Phrases:
         """A sentence about a quantified subject, which is named once and then by a pronoun."""
         gap = Noun(GAP, subject.plural)
         clause = self.clause(term, [gap])
-        if isinstance(term, Primitive) and clause.count(GAP) == 1 and not subject.text.startswith(("no ", "not ")):
-            return clause.replace(GAP, subject.text)
+        if isinstance(term, Primitive) and clause.count(GAP) == 1:
+            if clause.endswith(f" {GAP}") and subject.text.startswith("not "):  # the arm does not hold all blocks
+                return self.clause(term, [gap], negated=True).replace(GAP, subject.text.removeprefix("not "))
+            if clause.endswith(f" {GAP}") or not subject.text.startswith(("no ", "not ")):
+                return clause.replace(GAP, subject.text)
         if clause.startswith(f"{GAP} "):
             return f"{subject.text} {_filled(clause[2:], gap)}"
         return f"{subject.text} {'are' if subject.plural else 'is'} such that {_filled(clause, gap)}"

@@ -5,6 +5,8 @@ probability_shift     the paper's first: the same task, other probabilities
 structural_change     its second: the same ritual where the order is free, with more objects
 held_out              rituals that nobody looked at
 rites                 rituals with a known demonstrator, for both
+everyday              everyday tasks against the number of demonstrations, beside other methods
+gallery               where those are, and demonstrations of them
 folding               its third: learn to fold from a few recorded folds
 folding_report        the sheets and tables of that
 generalized_planning  PDDL: small plans shown, larger problems solved

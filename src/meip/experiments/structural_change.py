@@ -24,6 +24,7 @@ PAPER_TAU = 0.9603
 WORLDS = {"enforced-5": PAPER.world("enforced", 5), "free-5": PAPER.world("free", 5), "free-6": PAPER.world("free", 6)}
 STATISTICS: tuple[Statistic, ...] = ("final", "visits")
 NOTES = (
+    "meip: the likelihood of whole plans, by tree search; meip-choices: what learn() and Task.plan do by default.",
     "The paper's figure is the Kendall tau of the stages' order in the free world.",
     "MaxEnt-IRL with visit sums orders the stages when it learned in the free world, and reverses them otherwise.",
 )
@@ -36,7 +37,7 @@ def run(experiment: Experiment) -> list[Row]:
     for trained in ("enforced", "free"):
         episodes = paper_demonstrations(trained)
         experiment.tell(f"learning in the {trained} world")
-        task = learn(episodes, seed=experiment.seed)
+        task = learn(episodes, objective="plans", seed=experiment.seed)
         rows.append(_concepts_found(task, trained))
         same = [str(concept) for concept in task.concepts]
         tasks = {
@@ -48,6 +49,8 @@ def run(experiment: Experiment) -> list[Row]:
         baselines = {statistic: MaxEntAgent(terms, episodes, statistic) for statistic in STATISTICS}
         experiment.tell(f"planning with what was learned in the {trained} world")
         rows += _planned(experiment, tasks, trained=trained)
+        default = learn(episodes, seed=experiment.seed)
+        rows += _planned(experiment, {"meip-choices": default}, "auto", trained=trained)
         for statistic, agent in baselines.items():
             rows += _planned(experiment, {"maxent-irl": agent}, trained=trained, statistic=statistic)
     for row in rows:
@@ -56,7 +59,9 @@ def run(experiment: Experiment) -> list[Row]:
     return rows
 
 
-def _planned(experiment: Experiment, agents: dict[str, Task] | dict[str, MaxEntAgent], **conditions: str) -> list[Row]:
+def _planned(
+    experiment: Experiment, agents: dict[str, Task] | dict[str, MaxEntAgent], method: str = "mcts", **conditions: str
+) -> list[Row]:
     return evaluate(
         agents,
         WORLDS,
@@ -64,7 +69,7 @@ def _planned(experiment: Experiment, agents: dict[str, Task] | dict[str, MaxEntA
         searches=experiment.seeds or (5 if experiment.quick else 20),
         run=experiment.run,
         conditions={"experiment": NAME, **conditions},
-        method="mcts",
+        method=method,
         seed=experiment.seed,
     )
 

@@ -2,6 +2,13 @@
 knows no files but its checkpoints, and no tasks.
 
 options      what decides a task, and what only decides how the work is done
+evidence     every demonstrated choice with what else could have been done, as arrays
+forms        the ways in which a concept can matter, as columns
+offers       what may be said about the demonstrations: all forms that some choice tells apart
+sparse       few statements, each worth more than its price: a softmax over choices
+rules        what was never done, and what always came first
+told         the small model that is told
+choosing     the one learner: from choices to a utility and preferences
 automatic    what demonstrations are compared by, and in which grammar, where nothing is asked for
 shown        demonstrated plans as rows of numbers, ready to be compared
 candidates   concepts that could matter, their order, and what is avoided

@@ -11,6 +11,7 @@ from typing import Any
 from meip.base import documents
 from meip.base.documents import Strict, document
 from meip.base.errors import DocumentError, LearningError
+from meip.utility.preferences import Preferences
 from meip.utility.terms import Utility
 
 __all__ = ["Checkpoint", "CheckpointDocument", "Decision", "Learned"]
@@ -38,6 +39,8 @@ class Learned:
     utilities: tuple[Utility, ...]
     evidence: dict[str, Any] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
+    preferences: Preferences | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @document("checkpoint")

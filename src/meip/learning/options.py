@@ -20,9 +20,7 @@ Progress = Callable[[dict[str, Any]], None]
 Objective = Literal["auto", "plans", "choices", "history", "svm", "svm-literal"]
 Order = Literal["closure", "greedy", "none"]
 NOT_PLANS = {
-    "tolerance": "all demonstrations count; only whole plans can be found to be wrong",
-    "order": "the order of concepts is closed over whole plans only",
-    "constant_cost": "no number is named in what it learns",
+    "constant_cost": "numbers have a price of their own only where whole plans are compared",
     "steps": "it compares single steps already",
     "demonstration_share": "its members differ by their concepts, and all learn from every demonstration",
 }
@@ -30,14 +28,14 @@ UNUSED: dict[str, dict[str, str]] = {
     "plans": {"relative": "concepts relative to the initial state are candidates of objective='history' only"},
     "choices": {
         **NOT_PLANS,
-        "kappa": "the price of a concept is chosen by held-out problems",
-        "max_concepts": "the price decides how many concepts there are",
+        "kappa": "the price of a statement is chosen by held-out demonstrations",
+        "max_concepts": "the price decides how many statements there are",
         "relative": "a step is compared with its alternatives, so that the initial state cancels out",
         "branches": "no whole plans are compared",
         "chance_failures": "a step is compared by the mean over its outcomes",
-        "knots": "every concept enters by one weight",
+        "knots": "a curve bends where the demonstrations have their quartiles",
     },
-    "history": {**NOT_PLANS},
+    "history": {**NOT_PLANS, "tolerance": "all demonstrations count", "order": "the order of concepts is not closed"},
 }
 """Options that an objective has no use for, and why."""
 GIVEN = {
@@ -62,9 +60,9 @@ class LearnOptions(Strict):
     """Everything that decides what is learned; what was used is kept in the task by name."""
 
     objective: Objective = "auto"
-    """What is maximised. plans: the likelihood of whole plans (Eq. 10); choices: of single steps among their
-    alternatives, by what they add to g; history: the same by what they add to their history; svm, svm-literal: the
-    paper's Ranking SVM in the form that works, and as printed. auto: see `choose_learner`."""
+    """What is maximised. choices: the likelihood of single steps among their alternatives, by what they add to g;
+    history: the same by what they add to their history; plans: of whole plans (Eq. 10), by the paper's pursuit; svm,
+    svm-literal: the paper's Ranking SVM in the form that works, and as printed. auto: see `choose_learner`."""
     concepts: tuple[str, ...] | None = None
     """Only these, as texts: Algorithm 1. None: they are pursued (Algorithm 2)."""
     grammar: Grammar | None = None
@@ -72,7 +70,8 @@ class LearnOptions(Strict):
     tolerance: float = 0.0
     """Share of the demonstrations that may be wrong."""
     order: Order = "closure"
-    """closure: what always came first is required first; greedy: order concepts one at a time; none."""
+    """closure: what always came first is required first; greedy: order concepts one at a time (whole plans only);
+    none."""
     kappa: float = 0.25
     """Price of a primitive in a concept, in units of the objective."""
     constant_cost: float = 0.5
@@ -91,7 +90,7 @@ class LearnOptions(Strict):
     chance_failures: ChanceFailures = "non-modal"
     """When what happened was the dice and not the person: an outcome that is not the likeliest, a marked one, never."""
     committee: int | None = None
-    """Members. None: one for "plans"; 32 for "choices", or one where the order shown matters; 40 for "history"."""
+    """Members. None: one for "plans"; 16 for "choices"; 40 for "history"."""
     concept_share: float | None = None
     """Of the concepts, for each member; None: .8, for "choices" .5, for "history" .2."""
     demonstration_share: float = 0.8
@@ -137,6 +136,10 @@ class LearnOptions(Strict):
         for name, reason in self.unused(learner).items():
             if getattr(self, name) != getattr(LearnOptions, name):
                 raise LearningError(f"{name}={getattr(self, name)!r} has no effect here: {reason}; leave it out")
+        if self.order == "greedy" and learner == "choices":
+            raise LearningError(
+                "order='greedy' has no effect here: it is of objective='plans'; use 'closure' or 'none'"
+            )
 
     def changed(self, **changes: Any) -> LearnOptions:
         return dataclasses.replace(self, **changes) if changes else self
@@ -153,6 +156,10 @@ class Run:
     """A folder in which decisions are kept: a run that was killed goes on from there."""
     progress: Progress | None = None
     """Called with what there is to tell, as a dictionary with at least a "stage"."""
+
+    def __post_init__(self) -> None:
+        if self.backend not in get_args(Backend):
+            raise LearningError(f"unknown backend {self.backend!r}; {did_you_mean(self.backend, get_args(Backend))}")
 
     def tell(self, **info: Any) -> None:
         """Tell whoever wants to know."""

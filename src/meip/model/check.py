@@ -1,13 +1,13 @@
 """check_world: walk through a world at random and say in words what is wrong with it.
 
-Whatever a user's class may do, this reports and never raises; each kind of problem is named once, where it was first
-seen.
+Whatever a user's class may do, this reports and never raises; each kind of error is named once, where it was first
+seen. What works but may not be meant is a hint, and stands apart.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,10 +18,21 @@ from meip.base.documents import canonical
 from meip.base.errors import MeipError
 from meip.model.domain import Domain, FactBlock, Facts, Fluent, stack_facts
 from meip.model.graph import StateGraph
-from meip.model.problems import REQUIRED
-from meip.model.world import Batches, Fast, HasGoal, StaticFacts, describe, encode, half_offered, has, offers
+from meip.model.problems import REQUIRED, missing_members
+from meip.model.world import (
+    Batches,
+    Fast,
+    HasGoal,
+    StaticFacts,
+    counted,
+    describe,
+    encode,
+    half_offered,
+    horizon_of,
+    offers,
+)
 
-__all__ = ["check_world"]
+__all__ = ["WorldReport", "check_world"]
 
 TOLERANCE = 1e-6  # of the sum of probabilities
 ACTIONS_TRIED = 4  # per visited state
@@ -31,17 +42,37 @@ BATCH = 200  # states on which facts_batch is compared with facts
 GRAPHED = 10  # states on which a graph of the world's own is compared with the world
 
 
-def check_world(world: Any, *, seed: int | np.random.Generator = 0, walks: int = 50) -> list[str]:
-    """What is wrong with a world, in words; an empty list if random walks found nothing."""
-    missing = [name for name in REQUIRED if not has(world, name)]
+class WorldReport(list[str]):
+    """The errors of a world, in words: an empty list for one that is right, whatever the hints.
+
+    `hints` are what works and may not be meant. ``print(report)`` shows both.
+    """
+
+    def __init__(self, errors: Iterable[str] = (), hints: Iterable[str] = ()) -> None:
+        super().__init__(errors)
+        self.hints = list(hints)
+
+    @property
+    def errors(self) -> list[str]:
+        return list(self)
+
+    def __str__(self) -> str:
+        lines = [f"error  {error}" for error in self] + [f"hint   {hint}" for hint in self.hints]
+        return "\n".join(lines) or "nothing wrong was found"
+
+
+def check_world(world: Any, *, seed: int | np.random.Generator = 0, walks: int = 50) -> WorldReport:
+    """What is wrong with a world, in words: a list of errors, empty if random walks found none, with `hints` apart."""
+    missing = missing_members(world)
     if missing:
-        return [f"{type(world).__name__} has no {name}; a world needs {', '.join(REQUIRED)}" for name in missing]
+        name, needed = type(world).__name__, ", ".join(REQUIRED).replace("horizon", "horizon (or max_steps)")
+        return WorldReport(f"{name} has no {member}; a world needs {needed}" for member in missing)
     checker = _Checker(world)
     if checker.check_header():
         checker.check_walks(np.random.default_rng(seed), walks)
         checker.check_batch()
         checker.check_graph()
-    return list(checker.problems.values())
+    return WorldReport(checker.errors.values(), checker.hints.values())
 
 
 class _Stop(Exception):
@@ -51,7 +82,8 @@ class _Stop(Exception):
 class _Checker:
     def __init__(self, world: Any) -> None:
         self.world = world
-        self.problems: dict[Hashable, str] = {}  # kind of problem -> its first occurrence
+        self.errors: dict[Hashable, str] = {}  # kind of error -> its first occurrence
+        self.hints: dict[Hashable, str] = {}
         self.static = Facts()
         self.seen: dict[Hashable, Facts] = {}
 
@@ -61,12 +93,9 @@ class _Checker:
         """Domain, horizon and static facts; False if walking makes no sense."""
         try:
             domain = self.ask("domain", lambda: self.world.domain)
-            horizon = self.ask("horizon", lambda: self.world.horizon)
             if not isinstance(domain, Domain):
                 return self.note("domain", f"domain must be a Domain, got {_short(domain)}")
-            if not isinstance(horizon, Integral) or isinstance(horizon, bool) or horizon < 1:
-                return self.note("horizon", f"horizon must be a positive number of states, got {_short(horizon)}")
-            self.domain, self.horizon = domain, int(horizon)
+            self.domain, self.horizon = domain, self.ask("asking for the horizon", horizon_of, self.world)
             static = self.ask("static_facts()", self.world.static_facts) if offers(self.world, StaticFacts) else Facts()
         except _Stop:
             return False
@@ -81,7 +110,7 @@ class _Checker:
                 )
         self.check_names(static, "static_facts()")
         for hook, missing in half_offered(self.world):
-            self.note(
+            self.hint(
                 ("hook", hook),
                 f"the hook {hook} is half there: {', '.join(missing)} missing; add it, or rename the rest",
             )
@@ -98,11 +127,11 @@ class _Checker:
             length, goal = self.walk(starts[rng.integers(len(starts))], rng, most)
             longest = max(longest, self.horizon if length >= most else length)  # cut off by us: no complaint
             ended_without_goal |= not goal
-        if not self.problems and longest < self.horizon and ended_without_goal:
-            self.note(
+        if not self.errors and longest < self.horizon and ended_without_goal:
+            self.hint(
                 "reach",
-                f"no walk of {walks} reached the horizon of {self.horizon} states, the longest had {longest}: "
-                "is an action missing, or the horizon too large?",
+                f"no walk of {walks} reached the horizon of {counted(self.horizon)}, the longest had "
+                f"{counted(longest)}: is an action missing, or the horizon too large?",
             )
 
     def walk(self, state: Hashable, rng: np.random.Generator, most: int) -> tuple[int, bool]:
@@ -139,6 +168,10 @@ class _Checker:
 
     def check_facts(self, facts: Facts, where: str) -> None:
         self.check_names(facts, f"facts() {where}")
+        for name in facts.tables.keys() & self.static.tables.keys():
+            self.note(
+                ("both", name), f"fluent {name!r} is in static_facts() and in facts() {where}: state it in one of them"
+            )
         counts: dict[str, int] = {}
         for entity_class in self.domain.classes:
             name = entity_class.name
@@ -196,7 +229,9 @@ class _Checker:
             self.note("encode", f"two actions look the same in a file {where}: give them different strings")
         if reached and actions:
             self.note("goal", f"the goal is reached, but actions() is not empty {where}: a goal ends the episode")
-        if first and not actions and self.horizon > 1:
+        if first and not actions and reached:
+            self.hint("done", f"the goal is reached before anything is done {where}")
+        elif first and not actions and self.horizon > 1:
             self.note("stuck", f"the episode is over before it begins: no actions {where}")
         return actions
 
@@ -235,7 +270,7 @@ class _Checker:
 
     def check_batch(self) -> None:
         """`facts_batch`, where a world has its own, must agree with `facts`."""
-        if self.problems or not self.seen or not offers(self.world, Batches):
+        if self.errors or not self.seen or not offers(self.world, Batches):
             return
         states = list(self.seen)[:BATCH]
         expected = _rows(stack_facts(self.domain, [self.seen[s] for s in states], self.static), self.domain)
@@ -254,7 +289,7 @@ class _Checker:
 
     def check_graph(self) -> None:
         """A graph of the world's own must have the same actions with the same outcomes."""
-        if self.problems or not self.seen or not offers(self.world, Fast):
+        if self.errors or not self.seen or not offers(self.world, Fast):
             return
         try:
             graph = self.ask("state_graph()", self.world.state_graph)
@@ -278,10 +313,14 @@ class _Checker:
             self.note((name, type(error)), f"{name} failed {where}: {kind}{error}".replace(" :", ":"))
             raise _Stop from error
 
-    def note(self, kind: Hashable, problem: str) -> bool:
-        """Remember the first problem of each kind; always False, for `return self.note(..)`."""
-        self.problems.setdefault(kind, problem.strip())
+    def note(self, kind: Hashable, error: str) -> bool:
+        """Remember the first error of each kind; always False, for `return self.note(..)`."""
+        self.errors.setdefault(kind, error.strip())
         return False
+
+    def hint(self, kind: Hashable, hint: str) -> None:
+        """The same for what works and may not be meant."""
+        self.hints.setdefault(kind, hint)
 
     def sequence(self, found: Any, name: str, where: str) -> Sequence[Any]:
         if isinstance(found, str) or not isinstance(found, Sequence):

@@ -6,7 +6,7 @@ documents. Every demonstrated step is a choice, and so is stopping: possible and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import LearningError
-from meip.model.demonstrations import Episode, Plan, follow
+from meip.model.demonstrations import Plan, episodes_of, follow
 from meip.model.domain import Domain
 from meip.model.graph import StateGraph, state_graph
 from meip.model.problems import problem_key
@@ -67,8 +67,9 @@ class Replayed:
         return Replayed(tuple(graphs), tuple(walks), proposal)
 
 
-def replay_all(episodes: Sequence[Episode]) -> Replayed:
-    """Replay every demonstration once; an illegal step is named with its place."""
+def replay_all(given: Iterable[Any]) -> Replayed:
+    """Replay every demonstration once; an illegal step is named with its place. `given`: see `episodes_of`."""
+    episodes = episodes_of(given)
     if not episodes:
         raise LearningError("there are no demonstrations to learn from: give at least one")
     graphs: list[StateGraph] = []
@@ -81,13 +82,18 @@ def replay_all(episodes: Sequence[Episode]) -> Replayed:
             graphs.append(state_graph(episode.world))
         graph = graphs[known[key]]
         _check_domain(graph, graphs[0], number)
-        given, where = episode.demonstration, episode.where or f"demonstration {number}"
-        if isinstance(given, Plan):
-            walk = Walk(known[key], tuple(graph.intern(s) for s in given.states), given)
+        shown, where = episode.demonstration, episode.where or f"demonstration {number}"
+        if isinstance(shown, Plan):
+            walk = Walk(known[key], tuple(graph.intern(s) for s in shown.states), shown)
         else:
-            plan, states = follow(graph, given, where=where, whole=True)
+            plan, states = follow(graph, shown, where=where, whole=True)
             walk = Walk(known[key], states, plan)
         walks.append(walk)
+    if all(len(walk.states) == 1 for walk in walks):
+        raise LearningError(
+            f"there is nothing to learn from: none of the demonstrations ({len(walks)}) has a step; give at least one "
+            "that has"
+        )
     return Replayed(tuple(graphs), tuple(walks))
 
 

@@ -6,8 +6,9 @@ reading validates; `replay` finds the states and names the first step that was n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import index
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,11 +19,11 @@ from meip.base.documents import Strict, document
 from meip.base.errors import DemonstrationError, DocumentError, MeipError
 from meip.model.graph import StateGraph
 from meip.model.problems import FORMAT, file_world, load_problem, problem_document, registered
-from meip.model.world import Action, State, encode
+from meip.model.world import Action, State, counted, encode
 
 __all__ = [
-    "Demonstration", "Episode", "Plan", "Step", "append_demonstration", "follow", "read_demonstrations",
-    "read_episodes", "record", "replay",
+    "Demonstration", "Episode", "Plan", "Step", "append_demonstration", "episodes_of", "follow",
+    "read_demonstrations", "read_episodes", "record", "replay",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ OMIT = {"omit_default": True}
 
 @dataclass(frozen=True)
 class Step(Strict):
-    """One action, as `encode` writes it, and the index of its outcome where chance had a say."""
+    """One action, kept as `encode` writes it, and the index of its outcome where chance had a say."""
 
     action: Any
     outcome: int | None = field(default=None, metadata=OMIT)
@@ -40,8 +41,11 @@ class Step(Strict):
     """The person's choice was right and the dice were not: learn from the choice, not from where it led."""
 
     def __post_init__(self) -> None:
-        if self.outcome is not None and self.outcome < 0:
-            raise DemonstrationError(f"an outcome is counted from 0, got {self.outcome}")
+        object.__setattr__(self, "action", encode(self.action))
+        if self.outcome is not None:
+            object.__setattr__(self, "outcome", index(self.outcome))  # numpy's integers too
+            if self.outcome < 0:
+                raise DemonstrationError(f"an outcome is counted from 0, got {self.outcome}")
 
 
 @document("demonstration")
@@ -62,15 +66,21 @@ class Demonstration(Strict):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(self.steps))
+        object.__setattr__(self, "initial", index(self.initial))
         if self.problem.get("format") != FORMAT:
             raise DemonstrationError(f'problem.format: expected "{FORMAT}", got {self.problem.get("format")!r}')
         if self.initial < 0:
             raise DemonstrationError(f"initial is counted from 0, got {self.initial}")
 
+    @property
+    def actions(self) -> tuple[Any, ...]:
+        """What was done, as it is written; `replay` finds the world's own actions."""
+        return tuple(step.action for step in self.steps)
+
     def __repr__(self) -> str:
         by = f" by {self.by}" if self.by else ""
         world = self.problem.get("world", "another world")
-        return f"Demonstration in {world}{by}, {len(self.steps)} steps: {_shown([s.action for s in self.steps])}"
+        return f"Demonstration in {world}{by}, {len(self.steps)} steps: {_shown(self.actions)}"
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,43 @@ class Episode:
     demonstration: Demonstration | Plan
     where: str = field(default="", compare=False)
     """What errors call it, such as a file and a line; by default its number among the demonstrations."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.world, Demonstration | Plan):
+            raise DemonstrationError("Episode(world, demonstration): the world comes first; these two are swapped")
+        if not isinstance(self.demonstration, Demonstration | Plan):
+            raise DemonstrationError(
+                f"Episode(world, demonstration): expected a Demonstration or a Plan, got {_kind(self.demonstration)}; "
+                "record(world, actions) makes one of actions"
+            )
+
+
+def episodes_of(given: Iterable[Any]) -> list[Episode]:
+    """Episodes, also from pairs: a world, and a demonstration, a plan or a list of actions in it.
+
+    Where chance has a say, actions alone do not tell what happened: `record` takes the outcomes as well.
+    """
+    if not isinstance(given, Iterable):
+        raise DemonstrationError(f"expected a list of episodes, or of pairs (world, demonstration); got {_kind(given)}")
+    return [_paired(one, f"demonstration {number}") for number, one in enumerate(given, start=1)]
+
+
+def _paired(one: Any, where: str) -> Episode:
+    if isinstance(one, Episode):
+        return one
+    if not isinstance(one, tuple | list) or len(one) != 2:
+        raise DemonstrationError(f"{where}: expected an Episode or a pair (world, demonstration), got {_kind(one)}")
+    world, shown = one
+    if isinstance(shown, list | tuple):
+        way = _Follower(_graph(world, where), where)
+        way.start(0)
+        for action in shown:
+            way.take(*way.find(encode(action)), None)
+        shown = way.plan()
+    try:
+        return Episode(world, shown)
+    except DemonstrationError as error:
+        raise DemonstrationError(f"{where}: {error}") from None
 
 
 def replay(world: Any, demonstration: Demonstration, *, where: str = "demonstration") -> Plan:
@@ -240,7 +287,7 @@ class _Follower:
         """The legal action that is written as this JSON value, and what it may lead to."""
         graph, state = self.graph, self.states[-1]
         if len(self.states) >= graph.horizon:
-            raise self._stuck(f"{_short(value)} comes after the horizon of {graph.horizon} states")
+            raise self._stuck(f"{_short(value)} comes after the horizon of {counted(graph.horizon)}")
         decoded = self._ask("decode_action", graph.decoded, value)
         if decoded is not None:
             return decoded, self._ask("outcomes", graph.outcomes_of, state, decoded)
@@ -274,7 +321,7 @@ class _Follower:
             raise self._stuck(f"{_short(encode(action))} {problem}; its outcomes: {listed}")
         probability, state = choices[outcome]
         self.actions.append(action)
-        self.outcomes.append(outcome)
+        self.outcomes.append(int(outcome))
         self.probabilities.append(float(probability))
         self.failures.append(failure)
         self.states.append(state)
@@ -305,6 +352,10 @@ class _Follower:
 def _shown(actions: Sequence[Any]) -> str:
     more = f", ... ({len(actions)} in all)" if len(actions) > SHOWN else ""
     return ", ".join(_short(encode(action)) for action in actions[:SHOWN]) + more
+
+
+def _kind(value: Any) -> str:
+    return f"{'an' if type(value).__name__[0] in 'AEIOUaeiou' else 'a'} {type(value).__name__}"
 
 
 def _key(value: Any) -> str:

@@ -7,7 +7,7 @@ tables for many states at once, which is what concepts are evaluated on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -157,7 +157,7 @@ class Facts:
     """What is true in one state: entity counts per class and one table per fluent.
 
     A table of an n-ary predicate is a boolean array with one axis per argument; a function's is float64, with NaN
-    where it is undefined. `Facts.build` makes tables from index tuples.
+    where it is undefined. `Facts.build` makes tables from indices, masks and lists.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -167,8 +167,11 @@ class Facts:
     def build(cls, domain: Domain, counts: Mapping[str, int], values: Mapping[str, Any]) -> Facts:
         """Tables from whatever is handy for each fluent.
 
-        An array of the right shape; for a predicate also an iterable of the true argument tuples (bare indices for
-        a unary one; True or False for a nullary one); for a function also a mapping from argument tuples to numbers.
+        predicate  the entities it is true of: bare indices for a unary one, tuples of them for others; an integer array
+                   is always that, an empty one means none. Or a mask: booleans, one axis per argument, as an array or
+                   nested lists. True or False for a nullary one
+        function   numbers, one axis per argument, as an array or nested lists (None or NaN: undefined); or a mapping
+                   from indices, or tuples of them, to numbers: undefined for all others. A number for a nullary one
         """
         tables: dict[str, NDArray[Any]] = {}
         for name, value in values.items():
@@ -186,24 +189,82 @@ class Facts:
 
 
 def _table(fluent: Fluent, shape: tuple[int, ...], value: Any) -> NDArray[Any]:
-    dtype = np.float64 if fluent.real else np.bool_
-    if isinstance(value, np.ndarray) or not isinstance(value, Iterable):
-        table: NDArray[Any] = np.asarray(value, dtype=dtype)
-        if table.shape != shape:
-            raise DomainError(
-                f"facts of {fluent.name!r}: expected shape {shape} (one axis per argument), got {table.shape}"
-            )
-        return table
-    table = np.full(shape, np.nan if fluent.real else False, dtype=dtype)
-    entries = value.items() if isinstance(value, Mapping) else ((key, True) for key in value)
-    if fluent.real and not isinstance(value, Mapping):
-        raise DomainError(f"facts of {fluent.name!r}: a function takes an array or a mapping from entities to numbers")
+    """The table of one fluent, from whatever was given for it."""
+    if isinstance(value, str | bytes):
+        raise _not_a_table(fluent, value)
+    if isinstance(value, Mapping):
+        return _filled(fluent, shape, value.items())
+    if fluent.real:
+        return _shaped(fluent, shape, value)
+    if isinstance(value, np.ndarray) and value.dtype != np.bool_:
+        if value.size and value.dtype.kind not in "iu":
+            raise _not_a_table(fluent, value)
+        value = value.tolist()
+    if isinstance(value, Iterable) and not isinstance(value, np.ndarray):
+        value = value if isinstance(value, Set | Sequence) else list(value)
+        if isinstance(value, Set) or not _is_mask(value):
+            return _filled(fluent, shape, ((key, True) for key in value))
+    elif not isinstance(value, np.ndarray | np.bool_ | np.integer | int):
+        raise _not_a_table(fluent, value)
+    return _shaped(fluent, shape, value)
+
+
+def _is_mask(value: Sequence[Any]) -> bool:
+    """Do these (nested) lists hold booleans? Entities are numbers."""
+    first: Any = value
+    while isinstance(first, Sequence | np.ndarray) and not isinstance(first, str) and len(first):
+        first = first[0]
+    return isinstance(first, bool | np.bool_)
+
+
+def _shaped(fluent: Fluent, shape: tuple[int, ...], value: Any) -> NDArray[Any]:
+    """A table that was given as a whole."""
+    try:
+        table: NDArray[Any] = np.asarray(value, dtype=np.float64 if fluent.real else None)
+    except (TypeError, ValueError):  # no numbers, or rows of different lengths
+        raise _not_a_table(fluent, value) from None
+    if table.size == 0 and 0 in shape:
+        table = table.reshape(shape)
+    if table.shape != shape:
+        raise DomainError(
+            f"facts of {fluent.name!r}: expected shape {shape} (one axis per argument), got {table.shape}"
+        )
+    if not fluent.real and table.ndim and table.dtype != np.bool_:
+        raise _not_a_table(fluent, value)
+    return table.astype(np.float64 if fluent.real else np.bool_, copy=False)
+
+
+def _filled(fluent: Fluent, shape: tuple[int, ...], entries: Iterable[tuple[Any, Any]]) -> NDArray[Any]:
+    """A table from what is true, or defined, of some entities."""
+    table: NDArray[Any] = np.full(shape, np.nan if fluent.real else False, np.float64 if fluent.real else np.bool_)
     for key, entry in entries:
-        index = key if isinstance(key, tuple) else (key,)
-        if len(index) != len(shape) or any(not 0 <= i < n for i, n in zip(index, shape, strict=True)):
+        index = tuple(key) if isinstance(key, tuple | list) else (key,)
+        if len(index) != len(shape) or not all(map(_within, index, shape)):
             raise DomainError(f"facts of {fluent.name!r}: {key!r} is not an index into a table of shape {shape}")
-        table[index] = entry
+        try:
+            table[index] = np.nan if entry is None and fluent.real else float(entry)
+        except (TypeError, ValueError):
+            wanted = "a number" if fluent.real else "True or False"
+            raise DomainError(f"facts of {fluent.name!r}: {entry!r} of {key!r} is not {wanted}") from None
     return table
+
+
+def _within(index: Any, count: int) -> bool:
+    return isinstance(index, int | np.integer) and not isinstance(index, bool) and 0 <= int(index) < count
+
+
+def _not_a_table(fluent: Fluent, value: Any) -> DomainError:
+    if fluent.real:
+        wanted = "numbers (an array or nested lists, one axis per argument), or a mapping from entities to numbers"
+    elif fluent.arity:
+        wanted = (
+            "the indices of the entities it is true of, or booleans (an array or nested lists, one axis per argument)"
+        )
+    else:
+        wanted = "True or False"
+    text = " ".join(repr(value).split())
+    kind, short = "function" if fluent.real else "predicate", text if len(text) <= 60 else text[:57] + "..."
+    return DomainError(f"facts of {fluent.name!r}: a {kind} takes {wanted}; got {short}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +292,11 @@ def stack_facts(domain: Domain, facts: Sequence[Facts], static: Facts | None = N
                 raise DomainError(f"the facts of state {position} give no count for class {error.args[0]!r}") from None
             members = groups.setdefault(key, [])
         members.append(position)
+        if not static.tables.keys().isdisjoint(one.tables):
+            name = min(static.tables.keys() & one.tables)
+            raise DomainError(
+                f"fluent {name!r} is in static_facts() and in facts() (state {position}): state it in one of them"
+            )
     blocks = []
     for key, members in groups.items():
         counts = dict(zip(names, key, strict=True))
@@ -244,18 +310,23 @@ def _stacked(
     fluent: Fluent, counts: Mapping[str, int], facts: Sequence[Facts], members: Sequence[int], static: Facts
 ) -> NDArray[Any]:
     """The tables of one fluent in these facts, which are those of the states `members`."""
-    name, dtype = fluent.name, np.float64 if fluent.real else np.bool_
+    name = fluent.name
     shape = tuple([counts[c] for c in fluent.classes])
-    if name in static.tables:
-        table: NDArray[Any] = np.asarray(static.tables[name], dtype=dtype)[None]
-    else:
-        try:
-            table = np.array([one.tables[name] for one in facts], dtype=dtype)
-        except (KeyError, ValueError):
-            for i, one in zip(members, facts, strict=True):
-                if name not in one.tables:
-                    raise DomainError(f"the facts of state {i} have no table for fluent {name!r}") from None
-            raise DomainError(f"the tables of fluent {name!r} differ in shape between states") from None
+    own = [static] if name in static.tables else facts
+    try:
+        table: NDArray[Any] = np.array([one.tables[name] for one in own], dtype=np.float64 if fluent.real else None)
+    except (KeyError, TypeError, ValueError):
+        for i, one in zip(members, own, strict=False):
+            if name not in one.tables:
+                raise DomainError(f"the facts of state {i} have no table for fluent {name!r}") from None
+        raise DomainError(
+            f"the tables of fluent {name!r} differ in shape between states, or are no tables of numbers"
+        ) from None
     if table.shape[1:] != shape:
         raise DomainError(f"facts of {name!r}: expected tables of shape {shape}, got {table.shape[1:]}")
-    return table
+    if not fluent.real and fluent.arity and table.size and table.dtype != np.bool_:
+        raise DomainError(
+            f"facts of {name!r}: the table of a predicate holds booleans, got {table.dtype}; Facts.build makes tables "
+            "of indices"
+        )
+    return table if fluent.real else table.astype(np.bool_, copy=False)

@@ -29,6 +29,7 @@ from meip.model.world import (
     StaticFacts,
     World,
     describe,
+    horizon_of,
     offers,
 )
 
@@ -103,7 +104,8 @@ class StateGraph:
 
     @property
     def horizon(self) -> int:
-        return self.world.horizon
+        """States of an episode at most, the first included."""
+        return horizon_of(self.world)
 
     @property
     def has_goal(self) -> bool:

@@ -30,11 +30,12 @@ from typing import Any
 
 from meip.base import documents
 from meip.base.errors import DocumentError, MeipError, WorldError, did_you_mean
-from meip.model.world import Files, World, offers
+from meip.model.world import CountsActions, Files, World, has, offers
 
 __all__ = [
-    "FORMAT", "build_world", "checked_world", "file_world", "import_documents", "load_object", "load_problem",
-    "problem_document", "problem_key", "problem_schema", "registered", "resolve_world",
+    "FORMAT", "REQUIRED", "build_world", "checked_world", "file_world", "import_documents", "load_object",
+    "load_problem", "missing_members", "problem_document", "problem_key", "problem_schema", "registered",
+    "resolve_world",
 ]  # fmt: skip
 
 FORMAT = "meip.problem/1"
@@ -96,9 +97,15 @@ def build_world(factory: Any, parameters: Mapping[str, Any], *, where: str) -> W
     return checked_world(documents.validate(factory, fields, where=where), where)
 
 
+def missing_members(world: object) -> list[str]:
+    """What a world needs and this one has not; `max_steps` will do for `horizon` (`CountsActions`)."""
+    counts_actions = offers(world, CountsActions)
+    return [name for name in REQUIRED if not has(world, name) and not (name == "horizon" and counts_actions)]
+
+
 def checked_world(world: Any, where: str) -> World:
     """The world, if it has the members that a world needs."""
-    missing = [name for name in REQUIRED if not hasattr(world, name)]
+    missing = missing_members(world)
     if missing:
         raise WorldError(f"{where}: {type(world).__name__} is not a world: it has no {', '.join(missing)}")
     found: World = world

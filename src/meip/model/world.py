@@ -13,8 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, TypeVar, cast, runtime_checkable
 
+import numpy as np
+
+from meip.base.errors import WorldError
 from meip.model.domain import Domain, FactBlock, Facts
 
 if TYPE_CHECKING:
@@ -22,9 +25,10 @@ if TYPE_CHECKING:
     from meip.model.graph import StateGraph
 
 __all__ = [
-    "HOOKS", "Action", "Batches", "Decodes", "Describes", "Draws", "Fast", "Files", "GoesOn", "HasGoal", "Joins",
-    "Lazy", "Open", "Paints", "Picture", "Rename", "State", "StaticFacts", "World", "describe", "encode",
-    "half_offered", "has", "offers", "paint", "pictures", "plan_text", "with_proposal",
+    "HOOKS", "Action", "Batches", "CountsActions", "Decodes", "Describes", "Draws", "Fast", "Files", "GoesOn",
+    "HasGoal", "Joins", "Lazy", "Open", "Paints", "Picture", "Rename", "State", "StaticFacts", "World", "counted",
+    "describe", "encode", "half_offered", "has", "horizon_of", "offers", "paint", "pictures", "plan_text",
+    "with_proposal",
 ]  # fmt: skip
 
 State: TypeAlias = Any  # hashable
@@ -42,7 +46,10 @@ class World(Protocol):
 
     @property
     def horizon(self) -> int:
-        """The longest plan, counted in states."""
+        """States of an episode at most, the first included: at most ``horizon - 1`` actions.
+
+        A world may count actions instead (`CountsActions`).
+        """
         ...
 
     def initial(self) -> Sequence[tuple[float, State]]:
@@ -63,8 +70,16 @@ class World(Protocol):
 
 
 @runtime_checkable
+class CountsActions(Protocol):
+    """Actions of an episode at most, in place of `horizon`, which counts states and is one more."""
+
+    @property
+    def max_steps(self) -> int: ...
+
+
+@runtime_checkable
 class StaticFacts(Protocol):
-    """Facts that hold in every state, stated once."""
+    """Facts that hold in every state, stated once; `facts` leaves them out."""
 
     def static_facts(self) -> Facts: ...
 
@@ -198,7 +213,8 @@ class Joins(Protocol):
 
 
 HOOKS: tuple[type[Any], ...] = (
-    StaticFacts, Batches, Describes, Draws, Paints, HasGoal, GoesOn, Decodes, Open, Lazy, Files, Fast, Joins,
+    CountsActions, StaticFacts, Batches, Describes, Draws, Paints, HasGoal, GoesOn, Decodes, Open, Lazy, Files, Fast,
+    Joins,
 )  # fmt: skip
 Hook = TypeVar("Hook")
 
@@ -241,6 +257,34 @@ def has(world: object, name: str) -> bool:
         return True
 
 
+def horizon_of(world: object) -> int:
+    """States of an episode at most, the first included: the world's `horizon`, or one more than its `max_steps`."""
+    horizon, steps = _count(world, "horizon", 1, "states"), _count(world, "max_steps", 0, "actions")
+    if horizon is None and steps is None:
+        raise WorldError(
+            f"{type(world).__name__} has neither horizon, the states of an episode at most, nor max_steps, its actions"
+        )
+    if horizon is not None and steps is not None and horizon != steps + 1:
+        raise WorldError(
+            f"horizon = {horizon} and max_steps = {steps} contradict each other: horizon counts states, the first "
+            "included, and is one more than max_steps, which counts actions; give one of them"
+        )
+    return horizon if horizon is not None else cast(int, steps) + 1
+
+
+def _count(world: object, name: str, least: int, what: str) -> int | None:
+    found = getattr(world, name, None)
+    if found is None or (isinstance(found, int | np.integer) and not isinstance(found, bool) and found >= least):
+        return None if found is None else int(found)
+    note = " (the first included: at most horizon - 1 actions)" if what == "states" else ""
+    raise WorldError(f"{name} must be a {'positive ' * least}number of {what}, got {found!r}{note}")
+
+
+def counted(horizon: int) -> str:
+    """A horizon for people: states, and the actions between them."""
+    return f"{horizon} state{'s' * (horizon != 1)} ({horizon - 1} action{'s' * (horizon != 2)})"
+
+
 def describe(world: object, state: State) -> str:
     """One line about a state, for people: the world's own, or the state as it prints."""
     return world.describe(state) if offers(world, Describes) else str(state)
@@ -276,9 +320,17 @@ def with_proposal(world: Any, proposal: Mapping[str, Any] | None) -> Any:
 
 
 def encode(value: Any) -> Any:
-    """An action or state as a JSON value: strings, numbers, booleans, None and nested lists; anything else by `str`."""
+    """An action or state as a JSON value: strings, numbers, booleans, None, nested lists and objects.
+
+    Numbers and arrays of numpy become Python's; anything else is written by `str`.
+    """
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, tuple | list):
         return [encode(v) for v in value]
+    if isinstance(value, dict):
+        return {str(key): encode(v) for key, v in value.items()}
+    if isinstance(value, np.generic | np.ndarray):
+        plain = value.tolist()
+        return str(plain) if isinstance(plain, np.generic) else encode(plain)  # what Python has no type for stays
     return str(value)

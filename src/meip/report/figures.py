@@ -21,6 +21,7 @@ def write_figures(rows: Rows, folder: Path) -> list[Path]:
         "structural-change.svg": _bars(
             [r for r in rows if r["metric"] == "order_tau" and r["experiment"] == "structural-change"]
         ),
+        **_by_demonstrations([r for r in rows if r["experiment"] == "everyday"]),
         **_by_size([r for r in rows if r["experiment"] == "generalized-planning" and isinstance(r["size"], int)]),
     }
     written = []
@@ -49,6 +50,20 @@ def _bars(rows: Rows) -> str:
             groups.setdefault(f"learned {row['trained']}", {})[method] = row["value"]
     title = "Order of the stages in the free world with 6 objects"
     return bar_chart(groups, title, "Kendall tau", (-1.0, 1.0)) if groups else ""
+
+
+def _by_demonstrations(rows: Rows) -> dict[str, str]:
+    """Success in everyday tasks against the number of demonstrations, one figure per kind of world."""
+    found: dict[str, str] = {}
+    shown = [r for r in rows if r["task"] == "all" and not r["wrong"]]
+    for split in dict.fromkeys(r["split"] for r in shown):
+        series: dict[str, list[tuple[float, float]]] = {}
+        for row in shown:
+            if row["split"] == split:
+                series.setdefault(row["method"], []).append((float(row["demonstrations"]), float(row["value"])))
+        title = f"Everyday tasks in {split} worlds: all rules kept"
+        found[f"everyday-{split}.svg"] = line_chart(series, title, "demonstrations", "success", (0.0, 1.0))
+    return found
 
 
 def _by_size(rows: Rows) -> dict[str, str]:

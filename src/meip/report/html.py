@@ -70,7 +70,7 @@ def page(title: str, body: str) -> str:
 
 def explanation_page(found: Explanation) -> str:
     """The explanation of a task."""
-    sections = [_head(found), _wishes(found)]
+    sections = [_head(found), _statements(found), _wishes(found)]
     if found.order:
         sections.append(_order(found))
     sections += [_why(found), _provenance(found)]
@@ -85,6 +85,24 @@ def _head(found: Explanation) -> str:
     )
 
 
+def _statements(found: Explanation) -> str:
+    if not found.statements:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(s.kind)}</td><td>{escape(_capital(s.english))}<br><code>{escape(s.text)}</code></td>"
+        f'<td class="number">{"" if s.kind == "order" else f"{s.evidence:.1f}"}</td>'
+        f'<td class="number">{s.possible or ""}</td></tr>'
+        for s in found.statements
+    )
+    head = '<th scope="col"></th><th scope="col"></th><th scope="col" class="number">nats</th>'
+    return (
+        f'<section><h2>What was learned</h2><p class="small">It {escape(found.foreseen)}. Nats: what speaks for it, '
+        "beyond its price; the last column: choices at which it could have been otherwise.</p>"
+        f'<div class="scroll"><table><thead><tr>{head}<th scope="col" class="number">choices</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></section>"
+    )
+
+
 def _wishes(found: Explanation) -> str:
     shown = found.wishes[:MOST_CARDS]
     heights = [y for reading in shown for curve in reading.curves for _, y in curve] or [0.0]
@@ -93,7 +111,7 @@ def _wishes(found: Explanation) -> str:
     rest = [(r.text, f"{r.share:.1%}, {r.english}") for r in found.wishes[MOST_CARDS:]]
     more = f"<details><summary>{len(rest)} more with smaller shares</summary>{_table(rest)}</details>" if rest else ""
     return (
-        "<section><h2>What is wanted</h2>"
+        f"<section><h2>{'What plans go by' if found.statements else 'What is wanted'}</h2>"
         '<p class="small">Each drawing shows what a concept adds to the utility, all on the same scale; the bar is its '
         f'share of the whole.</p><ul class="cards">{cards}</ul>{more}</section>'
     )
@@ -111,9 +129,10 @@ def _card(found: Explanation, reading: Reading, low: float, high: float) -> str:
 
 def _order(found: Explanation) -> str:
     share = sum(found.order_share(edge) for edge in found.order)
+    whole = "" if found.foreseen else f" The order makes up {share:.0%} of the utility."
     return (
         "<section><h2>In which order</h2>"
-        f'<p class="small">An arrow means: only then. The order makes up {share:.0%} of the utility.</p>'
+        f'<p class="small">An arrow means: only then.{whole}</p>'
         f'<div class="scroll">{order_svg(found)}</div></section>'
     )
 

@@ -12,8 +12,8 @@ from meip.model.demonstrations import Plan, replay
 from meip.model.world import Draws, Picture, offers, paint, pictures
 from meip.report.html import page
 from meip.report.svg import sheet_svg
-from meip.report.text import action_text
-from meip.tasks.task import TaskPlan
+from meip.report.text import action_text, verdict
+from meip.tasks.task import PlanStep, TaskPlan
 
 __all__ = ["plan_page", "write_plan"]
 
@@ -28,9 +28,14 @@ def plan_page(plan: TaskPlan, world: Any, title: str = "A plan") -> str:
     return page(
         title,
         f'<header><h1>{escape(title)}</h1><p class="lead">{len(plan.steps)} steps, Kendall tau {plan.tau:.3f}.{goal}'
-        f'</p><p class="small">Found by {escape(plan.method)} search{chance}.</p></header>'
+        f'</p><p class="small">{escape(verdict(plan))}found by {escape(plan.method)}{chance}.'
+        f"{' The goal itself was searched for.' if plan.goal_search else ''}</p>{_notes(plan)}</header>"
         f'<ol class="cards">{items}</ol>',
     )
+
+
+def _notes(plan: TaskPlan) -> str:
+    return "".join(f"<p>{escape(note[:1].upper() + note[1:])}.</p>" for note in plan.notes)
 
 
 def write_plan(path: str | Path, plan: TaskPlan, world: Any, title: str = "A plan") -> None:
@@ -77,5 +82,12 @@ def _facts(plan: TaskPlan, t: int) -> str:
     chance = f"<span>with probability {step.probability:g}</span>" if step.probability < 1 else ""
     return (
         f'<div class="facts small"><span>utility {step.utility:.2f}</span>{chance}'
-        f"<span>{step.confidence:.0%} see progress</span></div>"
+        f"<span>{step.confidence:.0%} agree</span></div>{_why(step)}"
     )
+
+
+def _why(step: PlanStep) -> str:
+    if not step.why:
+        return ""
+    reasons = "".join(f"<li><code>{escape(r.concept)}</code> {r.adds:+.2f}</li>" for r in step.why)
+    return f'<ul class="small">{reasons}</ul>'

@@ -16,8 +16,8 @@ from meip.tasks.explain import Explanation, Reading, layers, reduced
 from meip.tasks.task import Precedence, TaskPlan
 
 __all__ = [
-    "action_text", "explanation_text", "heading", "order_text", "plan_text", "samples_text", "why_text",
-    "wishes_text",
+    "action_text", "explanation_text", "heading", "order_text", "plan_text", "samples_text",
+    "statements_text", "verdict", "why_text", "wishes_text",
 ]  # fmt: skip
 
 BAR = 10
@@ -34,7 +34,10 @@ def heading(text: str) -> Text:
 def explanation_text(found: Explanation) -> RenderableType:
     """The whole explanation."""
     parts: list[RenderableType] = [heading("What matters"), _indented(Text(found.sentence))]
-    parts += [Text(), heading("What is wanted"), wishes_text(found)]
+    if found.foreseen:
+        parts += [Text(), heading("What was learned"), statements_text(found)] if found.statements else []
+    else:
+        parts += [Text(), heading("What is wanted"), wishes_text(found)]
     if found.order:
         parts += [Text(), heading("In which order"), order_text(found)]
     parts += [Text(), _indented(Text(_basis(found), style="dim"))]
@@ -51,6 +54,19 @@ def _basis(found: Explanation) -> str:
         + ("always rises" if found.tau_demo == 1 else "mostly rises" if found.tau_demo > 0 else "does not rise")
         + f" (Kendall tau {found.tau_demo:.3f})."
     )
+
+
+def statements_text(found: Explanation) -> RenderableType:
+    """A table of the statements: what kind, in English and as a formula, and how much speaks for them."""
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
+    table.add_column("")
+    table.add_column("")
+    table.add_column("nats", justify="right", no_wrap=True)
+    for said in found.statements:
+        told = Text.assemble(said.english, "\n", (f"  {said.text}", "cyan"))
+        table.add_row(Text(said.kind, style="dim"), told, "" if said.kind == "order" else f"{said.evidence:.1f}")
+    more = f"It {found.foreseen}. Plans weigh {len(found.readings)} concepts; --html or --json lists them."
+    return _indented(Group(table, Text(more, style="dim")))
 
 
 def wishes_text(found: Explanation) -> RenderableType:
@@ -107,8 +123,9 @@ def order_text(found: Explanation) -> RenderableType:
         tree = Tree(Text(found.english[str(root)]))
         _grow(tree, found, str(root), edges, told)
         parts.append(tree)
-    share = sum(found.order_share(edge) for edge in found.order)
-    parts.append(Text(f"The order makes up {share:.0%} of the utility.", style="dim"))
+    if not found.foreseen:
+        share = sum(found.order_share(edge) for edge in found.order)
+        parts.append(Text(f"The order makes up {share:.0%} of the utility.", style="dim"))
     return _indented(Group(*parts))
 
 
@@ -169,18 +186,22 @@ def plan_text(plan: TaskPlan) -> RenderableType:
     sure = any(step.confidence < 1 for step in plan.steps)
     chance = any(step.probability < 1 for step in plan.steps)
     told = len(plan.steps) <= LONG_PLAN
-    for name in ["", "do", *["then"] * told, "g", *["agreement"] * sure, *["probability"] * chance]:
-        table.add_column(name, justify="left" if name in ("do", "then") else "right")
+    why = told and any(step.why for step in plan.steps)
+    names = ["", "do", *["then"] * told, "g", *["because"] * why, *["agree"] * sure, *["probability"] * chance]
+    for name in names:
+        table.add_column(name, justify="left" if name in ("do", "then", "because") else "right")
     if told:
         table.add_row("", "", plan.start)
     for number, step in enumerate(plan.steps, start=1):
         cells: list[RenderableType] = [str(number), Text(action_text(step.action), style="bold")]
         cells += [step.state] * told
         cells += [f"{step.utility:.2f}"]
+        cells += ["\n".join(f"{r.adds:+.2f} {r.concept}" for r in step.why[:1])] * why
         cells += [f"{step.confidence:.0%}"] * sure
         cells += [f"{step.probability:g}"] * chance
         table.add_row(*cells)
-    return Group(_indented(table), _indented(Text(_verdict(plan), style="dim")))
+    notes = [_indented(Text(note)) for note in plan.notes]
+    return Group(_indented(table), *notes, _indented(Text(_verdict(plan), style="dim")))
 
 
 def samples_text(plans: Sequence[TaskPlan]) -> RenderableType:
@@ -202,8 +223,22 @@ def samples_text(plans: Sequence[TaskPlan]) -> RenderableType:
 
 def _verdict(plan: TaskPlan) -> str:
     goal = {None: "", True: "; the goal is reached", False: "; the goal is NOT reached"}[plan.goal]
-    stopped = "" if plan.stopped_by in ("finished", "iterations", "goal") else f" (stopped by {plan.stopped_by})"
-    return f"Kendall tau {plan.tau:.3f} by {plan.method} search{stopped}{goal}"
+    quiet = ("finished", "iterations", "goal", "stopped")
+    stopped = "" if plan.stopped_by in quiet else f" (stopped by {plan.stopped_by})"
+    searched = ", by searching for it" if plan.goal_search and plan.goal else ""
+    return f"{verdict(plan)}Kendall tau {plan.tau:.3f} by {plan.method}{stopped}{goal}{searched}"
+
+
+def verdict(plan: TaskPlan) -> str:
+    """How sure the plan is as a whole, where it was chosen step by step: "Likely right; ", or where to look."""
+    if plan.method != "choices" or not plan.steps:
+        return ""
+    step = plan.doubtful
+    if step is None:
+        return f"Likely right (of the held-out models {plan.confidence:.0%} agree with a step); "
+    where = f"step {step}" if step <= len(plan.steps) else "where it stops"
+    sure = plan.steps[step - 1].confidence if step <= len(plan.steps) else plan.stopping
+    return f"Look at {where} (of the held-out models {sure:.0%} agree with it); "
 
 
 def action_text(action: Any) -> str:

@@ -3,6 +3,7 @@ worth, not where that came from.
 
 query         what a search is asked for and what it answers; what an agent is
 find          the searches by name
+choosing      the step that adds most, or to stop: how people chose
 greedy        the best step, again and again
 best_first    the best state seen; with a cost of the path it is A*
 beam          the best histories of each length, by their tau or by the likelihood of their steps

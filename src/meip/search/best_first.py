@@ -164,4 +164,7 @@ class _Search:
             actions.append(action)
         plan = (*self.history[:-1], *reversed(states))
         clock, name = self.clock, "astar" if self.path else "gbfs"
-        return Found(plan, tuple(reversed(actions)), self.value[state], reason, clock.expansions, clock.seconds, name)
+        return Found(
+            plan, tuple(reversed(actions)), self.value[state], reason, clock.expansions, clock.seconds, name,
+            goal_search=self.graph.has_goal,
+        )  # fmt: skip

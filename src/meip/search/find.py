@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from meip.base.errors import LearningError, did_you_mean
 from meip.model.graph import StateGraph
-from meip.search import batched_tree, beam, best_first, exact, greedy, tree
+from meip.search import batched_tree, beam, best_first, choosing, exact, greedy, tree
 from meip.search.plans import history_count
 from meip.search.query import Clock, Found, Query
 from meip.search.tree_kernels import DEFAULT_RULES
@@ -26,6 +26,7 @@ def find_tree(graph: StateGraph, ranking: Ranking, history: Sequence[int], query
 
 
 SEARCHES: dict[str, Search] = {
+    "choices": choosing.search,
     "greedy": greedy.search,
     "gbfs": best_first.search,
     "beam": beam.search,
@@ -33,7 +34,7 @@ SEARCHES: dict[str, Search] = {
     "exact": exact.search,
     "mcts": find_tree,
 }
-"""greedy and gbfs go by the utility of single states, the others by whole histories."""
+"""choices goes by single steps, greedy and gbfs by the utility of single states, the others by whole histories."""
 
 
 def find(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query | None = None) -> Found:

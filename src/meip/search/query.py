@@ -32,7 +32,7 @@ class Query:
     """What is maximised where chance plays a part: the expected tau; "posterior", the paper's, which hopes for luck;
     "probability", that tau reaches `threshold`."""
     horizon: int | None = None
-    """States of the plan; by default the world's own horizon."""
+    """States of the plan, the first included: at most horizon - 1 actions; by default the world's own horizon."""
     iterations: int | None = None
     """Simulations of a tree search (3000 where nothing is said); of other searches the states that they expand, or
     for exact search the plans that it looks at."""
@@ -116,6 +116,8 @@ class Found:
     seconds: float = 0.0
     method: str = ""
     root: tuple[RootMove, ...] = ()
+    goal_search: bool = False
+    """Was the plan found by searching for the world's own goal?"""
 
 
 class Agent(Protocol):

@@ -49,6 +49,8 @@ class Behaviour:
     search: str = ""
     """What the agent searched with."""
     expansions: int = 0
+    goal_search: bool = False
+    """Was some of it found by searching for the world's own goal?"""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,9 @@ def evaluate(
     """Tidy rows, one for each agent, world and metric: the mean over searches with its interval, and the conditions.
 
     `query` are fields of the `Query` by name: method, chance, horizon, iterations, seconds, seed, ... The graph of a
-    world is made once for all agents. By default the metrics are those of the first task among the agents.
+    world is made once for all agents. Where a world has a goal of its own, `goal_search` is the share of the searches
+    that looked for it: a plan found so shows little of what was learned. By default the metrics are those of the first
+    task among the agents.
     """
     if searches < 1:
         raise LearningError(f"searches must be at least 1, got {searches}")
@@ -131,15 +135,19 @@ def _measured(item: _Item, rng: np.random.Generator) -> list[Row]:
             query = query.changed(horizon=task_query(agent, graph, query).horizon)
         values: dict[str, list[float]] = {metric.name: [] for metric in item.metrics}
         used: dict[str, None] = {}
+        searched = 0
         for k in range(item.searches):
             seed = int(task_rng(query.seed, k).integers(2**31))
             ways = behaviours(graph, agent, query.changed(seed=seed))
             used |= dict.fromkeys(way.search for way in ways if way.search)
+            searched += any(way.goal_search for way in ways)
             for metric in item.metrics:
                 found = _expected(metric, graph, ways)
                 if found is not None:
                     values[metric.name].append(found)
-        given = {"method": name, "world": item.label, "search": ", ".join(used), "chance": query.chance}
+        given: Row = {"method": name, "world": item.label, "search": ", ".join(used), "chance": query.chance}
+        if graph.has_goal:
+            given |= {"goal_search": searched / item.searches}
         rows += [_row(metric, values[metric.name], query.seed, given) for metric in item.metrics if values[metric.name]]
     return rows
 
@@ -169,21 +177,22 @@ def behaviours(graph: StateGraph, agent: Agent, query: Query | None = None, most
         if len(way.states) >= query.length(graph, way.states[:1]) or not graph.action_numbers(way.states[-1]):
             found.append(way)
             continue
-        search, expansions = way.search, way.expansions
+        search, expansions, goal = way.search, way.expansions, way.goal_search
         if not planned:
             plan = agent.act(graph, way.states, query.changed(seed=query.seed + 7919 * len(way.states)))
             planned, search, expansions = plan.actions, plan.method or way.search, expansions + plan.expansions
+            goal = goal or plan.goal_search
             if graph.has_goal and plan.stopped_by in GAVE_UP:
                 planned = (*planned, STOP)  # asked again it would have more time than it was given
         if not planned or planned[0] == STOP:  # the agent prefers to stop
-            found.append(Behaviour(way.probability, way.states, way.actions, search, expansions))
+            found.append(Behaviour(way.probability, way.states, way.actions, search, expansions, goal))
             continue
         outcomes = graph.outcomes(planned[0])
         rest = planned[1:] if len(outcomes) == 1 else ()
         for p, state in outcomes:
             if way.probability * p > UNLIKELY:
                 states, actions = (*way.states, state), (*way.actions, planned[0])
-                todo.append((Behaviour(way.probability * p, states, actions, search, expansions), rest))
+                todo.append((Behaviour(way.probability * p, states, actions, search, expansions, goal), rest))
         if len(todo) + len(found) > most:
             raise BudgetError(f"more than {most} ways things may go: chance plays too often to follow them all")
     return found

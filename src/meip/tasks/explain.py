@@ -8,20 +8,24 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from meip.concepts.english import english
+from meip.concepts.check import kind
+from meip.concepts.english import english, forbidden
 from meip.concepts.language import Concept
 from meip.learning.checkpoint import Decision
 from meip.learning.selection import precedence
+from meip.model.domain import Domain
 from meip.tasks.task import Precedence, Provenance, Task
+from meip.utility.preferences import Preferences, Statement
 from meip.utility.terms import curve
 
-__all__ = ["MAJORITY", "Explanation", "Reading", "explain", "layers", "reduced"]
+__all__ = ["MAJORITY", "Explanation", "Reading", "Said", "explain", "layers", "reduced"]
 
 MAJORITY = 0.5
+FORCED = " (always so far; there was no other way)"
 MOST_TOLD = 4  # wishes without an order in the sentence
 Curve = tuple[tuple[float, float], ...]  # (value of the concept, what it adds to g)
 
@@ -52,6 +56,20 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Said:
+    """One statement: what kind it is, in English, as a formula, and what speaks for it."""
+
+    kind: str
+    english: str
+    text: str
+    weight: float
+    evidence: float
+    """In nats, after its price."""
+    possible: int
+    """Choices at which it could have been otherwise."""
+
+
+@dataclass(frozen=True)
 class Explanation:
     """A task in words and numbers."""
 
@@ -66,6 +84,10 @@ class Explanation:
     decisions: tuple[Decision, ...]
     provenance: Provenance
     notes: tuple[str, ...]
+    statements: tuple[Said, ...] = ()
+    """What is told where single choices were learned from: a small model of its own."""
+    foreseen: str = ""
+    """How many shown choices it foresees."""
 
     @property
     def wishes(self) -> tuple[Reading, ...]:
@@ -94,19 +116,21 @@ class Explanation:
             "decisions": [dataclasses.asdict(decision) for decision in self.decisions],
             "provenance": dataclasses.asdict(self.provenance),
             "notes": list(self.notes),
+            "statements": [dataclasses.asdict(said) for said in self.statements],
+            "foreseen": self.foreseen,
         }
 
 
 def explain(task: Task) -> Explanation:
     """Read a task aloud."""
     shares = _shares(task)
-    readings = sorted((_reading(task, c, shares[c]) for c in task.concepts), key=lambda r: -r.share)
+    readings = sorted((_reading(task, c, shares[c]) for c in shares), key=lambda r: -r.share)
     names = {str(c): english(c, task.domain) for c in task.concepts}
     for edge in task.order:
         names |= {str(c): english(c, task.domain) for c in (edge.first, edge.then)}
     return Explanation(
         task.domain.name,
-        _sentence(task, readings, names),
+        _sentence(task, readings, names) if task.preferences is None else _told(task.preferences, task.domain),
         tuple(readings),
         task.order,
         names,
@@ -114,8 +138,74 @@ def explain(task: Task) -> Explanation:
         len(task.members),
         task.decisions,
         task.provenance,
-        (*task.notes, *_edits(task)),
+        (*task.warnings, *task.notes, *_edits(task)),
+        () if task.preferences is None else _statements(task.preferences, task.domain),
+        "" if task.preferences is None else _foreseen(task.preferences),
     )
+
+
+def _statements(how: Preferences, domain: Domain) -> tuple[Said, ...]:
+    return tuple(_said(statement, domain, how.least is not None) for statement in how.statements)
+
+
+def _said(statement: Statement, domain: Domain, stops: bool) -> Said:
+    """A statement in the words of its kind; `stops`: did people stop by themselves?"""
+    concept, times = statement.concept, statement.possible
+    plain = english(concept, domain)
+    more = kind(concept, domain) != "boolean"
+    match statement.kind:
+        case "wanted":
+            text = f"rather more than less: {plain}" if more else plain
+        case "avoided":
+            text = f"rather less than more: {plain}" if more else f"rather not: {plain}"
+        case "first":
+            text = f"first what makes {plain} {'smallest' if statement.weight > 0 else 'largest'}"
+        case "done":
+            text = f"it is done when {plain}" if stops else f"in the end {plain}"
+        case "never":
+            text = f"never {forbidden(concept, domain)}, although it was possible {_times(times)}"
+        case "order":
+            first, then = cast(tuple[Concept, Concept], precedence(concept))
+            free = f" (it could have been otherwise {_times(times)})" if times else FORCED
+            text = f"{english(first, domain)} before {english(then, domain)}{free}"
+    return Said(statement.kind, text, str(concept), statement.weight, statement.evidence, times)
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _foreseen(how: Preferences) -> str:
+    chance = f"{how.by_chance:.0f}" if how.by_chance >= 0.5 else "fewer than 1"
+    return f"foresees {how.foreseen:.0f} of {how.choices} shown choices; by chance {chance}"
+
+
+def _told(how: Preferences, domain: Domain) -> str:
+    """Statements as a sentence: the order, what is wanted, what is never done, when it is done."""
+    found: dict[str, list[str]] = {}
+    for said in _statements(how, domain):
+        if said.kind != "order":
+            found.setdefault(said.kind, []).append(said.english)
+    parts = [_chain(how.statements, domain)]
+    wanted = [*found.get("wanted", []), *found.get("avoided", [])]
+    guessed = all(s.evidence <= 0 for s in how.statements if s.kind in ("wanted", "avoided"))
+    parts.append(f"{'perhaps' if guessed else 'wanted'}: {'; '.join(wanted)}" if wanted else "")
+    parts += ["; ".join(found.get(each, [])) for each in ("first", "never", "done")]
+    told = ". ".join(part[0].upper() + part[1:] for part in parts if part)
+    return f"{told}. This {_foreseen(how)}." if told else "Nothing was found that tells shown steps from others."
+
+
+def _chain(statements: Sequence[Statement], domain: Domain) -> str:
+    """The order as "first .., then ..", and how much of it nobody chose."""
+    pairs = [(s, *cast(tuple[Concept, Concept], precedence(s.concept))) for s in statements if s.kind == "order"]
+    if not pairs:
+        return ""
+    edges = reduced([Precedence(first, then, -s.weight, 1.0) for s, first, then in pairs])
+    chain = layers(edges)
+    told = ", then ".join(" and ".join(english(c, domain) for c in layer) for layer in chain)
+    kept = {(str(e.first), str(e.then)) for e in edges}
+    forced = [s for s, first, then in pairs if (str(first), str(then)) in kept and not s.possible]
+    return f"first {told}{FORCED if len(forced) == len(kept) else ''}"
 
 
 def _edits(task: Task) -> list[str]:
@@ -128,7 +218,7 @@ def _edits(task: Task) -> list[str]:
 
 def _shares(task: Task) -> dict[Concept, float]:
     """How much of g's range is due to each concept: influence over the sum of influences, averaged over members."""
-    total = dict.fromkeys(task.concepts, 0.0)
+    total = dict.fromkeys((c for member in task.members for c in member.concepts), 0.0)
     for member in task.members:
         whole = sum(term.influence for term in member.terms)
         for term in member.terms:
@@ -226,5 +316,11 @@ def _sentence(task: Task, readings: Sequence[Reading], names: dict[str, str]) ->
 def _wish(reading: Reading) -> str:
     if reading.kind == "boolean":
         return reading.english if reading.direction == "wanted" else f"not: {reading.english}"
-    how = {"wanted": "as large as possible", "avoided": "as small as possible", "shaped": "of the right size"}
+    how = {"wanted": "rather more than less", "avoided": "rather less than more", "shaped": _right_size(reading)}
     return f"{reading.english}, {how[reading.direction]}"
+
+
+def _right_size(reading: Reading) -> str:
+    """Where the members' curves are highest, on average."""
+    best = float(np.mean([max(points, key=lambda point: point[1])[0] for points in reading.curves]))
+    return f"about {best:.3g} at best"

@@ -1,9 +1,9 @@
 """Learning, as one call: demonstrations in, a `Task` out.
 
-Demonstrations are replayed once. What they are compared by is the objective: whole plans (Algorithm 2, or Algorithm 1
-where the concepts are given), single choices, or what choices add to their history; see `choose_learner`. The same
-episodes, options and seed give the same task to the last bit, for any number of jobs, and also when the run was killed
-and resumed from its checkpoint.
+Demonstrations are replayed once. Every step is a choice among what could have been done; whole plans are compared where
+they are asked for (the paper's Algorithm 2, or Algorithm 1 where the concepts are given). The same episodes, options
+and seed give the same task to the last bit, for any number of jobs, and also when the run was killed and resumed from
+its checkpoint.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from meip.base.errors import LearningError, MeipError
 from meip.base.parallel import parallel_map, task_rng
 from meip.concepts.grammar import Grammar
 from meip.learning import learner, stepwise
-from meip.learning.automatic import Compared, choose_learner, default_grammar
+from meip.learning.automatic import Compared, choose_learner, default_grammar, has_goals
 from meip.learning.checkpoint import Checkpoint, Decision, Learned
+from meip.learning.choosing import ChoiceOptions, learn_choices
 from meip.learning.committee import CommitteeOptions, learn_committee
 from meip.learning.options import LearnOptions, Progress, Run, routed
 from meip.learning.pursuit import Pursued, Pursuit
 from meip.learning.shown import ShownPlans
 from meip.model.choices import Replayed, replay_all
-from meip.model.demonstrations import Demonstration, Episode, Plan
+from meip.model.demonstrations import Demonstration, Episode, Plan, episodes_of
 from meip.model.problems import problem_document
 from meip.model.world import encode
 from meip.tasks.task import Provenance, Task
 from meip.utility.ordering import mean_tau
+from meip.utility.preferences import with_order
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import KNOTS, Utility
 
@@ -66,7 +68,7 @@ def learn(
     An option that would have no effect is refused, with the reason; what was used is kept in the task.
     """
     asked, how = routed(options, run, changes)
-    shown = replay_all(episodes)
+    shown = replay_all(episodes := episodes_of(episodes))
     training = ShownPlans(shown, chance_failures=asked.chance_failures, seed=asked.seed)
     chosen, why = _learner(asked, training)
     asked.checked(chosen)
@@ -81,10 +83,12 @@ def learn(
     found = Task(
         training.domain,
         fitted.utilities,
-        _tau_demo(training, fitted.utilities, used.tolerance),
+        _tau_demo(training, _ranked(fitted), used.tolerance),
         _provenance(training, described, used, chosen, evidence),
         fitted.decisions,
+        warnings=fitted.warnings,
         proposal=shown.proposal,
+        preferences=fitted.preferences,
     )
     if store is not None:
         store.remove()
@@ -98,13 +102,14 @@ def _learner(options: LearnOptions, training: ShownPlans) -> tuple[Compared, str
     chosen, why = choose_learner(training)
     if options.objective == "auto":
         return chosen, why
-    if chosen == "choices":
+    if has_goals(training.domain):
         raise LearningError(
-            f"objective={options.objective!r}: the Ranking SVM compares whole plans, but {why}; use 'choices'"
+            f"objective={options.objective!r}: the Ranking SVM compares whole plans of one length, but here a goal "
+            "ends them; use 'choices'"
         )
     if chosen == "history" and options.objective == "svm-literal":
         raise LearningError(f"objective='svm-literal': its labels are of whole plans, but {why}; use 'svm'")
-    return chosen, f"{options.objective} asked for; {why}"
+    return ("history" if chosen == "history" else "plans"), f"{options.objective} asked for"
 
 
 def _check_evidence(options: LearnOptions, training: ShownPlans) -> None:
@@ -197,12 +202,35 @@ def _by_choices(
     episodes: Sequence[Episode], shown: Replayed, options: LearnOptions, store: Checkpoint | None, run: Run
 ) -> Learned:
     """Learn from each step among its alternatives."""
+    if has_goals(shown.domain):
+        return _by_steps(shown, options, run)
+    members = ChoiceOptions.members if options.committee is None else options.committee
+    settings = ChoiceOptions(
+        grammar=cast(Grammar, options.grammar),
+        concepts=options.concepts,
+        members=members,
+        share=cast(float, options.concept_share),
+        order=options.order == "closure",
+        tolerance=options.tolerance,
+        seed=options.seed,
+    )
+    found = learn_choices(shown, settings, run.tell)
+    return Learned((found.utility,), found.evidence, (), found.preferences, found.warnings)
+
+
+def _by_steps(shown: Replayed, options: LearnOptions, run: Run) -> Learned:
+    """The same where a domain declares its goals."""
     chosen: dict[str, Any] = {"grammar": options.grammar, "share": options.concept_share, "seed": options.seed}
     if options.concepts is not None:
         chosen |= {"concepts": options.concepts, "choice": "single"}
     elif options.committee is not None:
         chosen |= {"members": options.committee, "choice": "committee" if options.committee > 1 else "single"}
     return stepwise.learn_stepwise(shown, stepwise.StepwiseOptions(**chosen), run.progress)
+
+
+def _ranked(found: Learned) -> tuple[Utility, ...]:
+    """The utilities that states are ranked by: order is part of them."""
+    return found.utilities if found.preferences is None else (with_order(found.utilities[0], found.preferences),)
 
 
 LEARNERS = {"plans": _by_plans, "history": _by_history, "choices": _by_choices}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from meip.model.problems import problem_document
 from meip.model.world import encode
 from meip.search.find import find
 from meip.search.query import Found, Query
+from meip.tasks.reasons import explained
 from meip.tasks.task import PlanStep, Task, TaskPlan
 from meip.utility.ordering import mean_tau
+from meip.utility.preferences import ChoiceRanking
+from meip.utility.ranking import Ranking
 
 __all__ = ["act", "check_domain", "document", "plan_task", "score_task", "start_of", "task_query"]
 
@@ -54,27 +57,44 @@ def start_of(graph: StateGraph, seed: int, start: int | None = None) -> int:
 def act(task: Task, graph: StateGraph, history: Sequence[int], query: Query) -> Found:
     """What the task would do after a history. How it was learned decides how "auto" searches: see `task_query`."""
     query = task_query(task, graph, query)
-    if query.method != "greedy, gbfs":
-        return find(graph, task.ranking, history, query)
-    found = find(graph, task.ranking, history, query.changed(method="greedy"))
-    if found.stopped_by == "goal" or not graph.has_goal:
-        return found
-    left = None if query.seconds is None else max(query.seconds - found.seconds, 0.0)
-    other = find(graph, task.ranking, history, query.changed(method="gbfs", seconds=left))
-    return dataclasses.replace(other, seconds=found.seconds + other.seconds)
+    first, *others = query.method.split(", ")
+    found = find(graph, _ranking(task, first), history, query.changed(method=first))
+    for method in others:
+        if found.stopped_by == "goal" or any(len(graph.outcomes(action)) > 1 for action in found.actions):
+            break  # where chance has a say, a goal that the likeliest outcomes miss may still be reached
+        left = None if query.seconds is None else max(query.seconds - found.seconds, 0.0)
+        other = find(graph, _ranking(task, method), history, query.changed(method=method, seconds=left))
+        found = dataclasses.replace(other, seconds=found.seconds + other.seconds)
+    return found
+
+
+def _ranking(task: Task, method: str) -> Ranking:
+    if method != "choices":
+        return task.ranking
+    if task.choosing is None:
+        raise LearningError(
+            "method='choices' needs a task that was learned from choices; this one compares whole plans"
+        )
+    return task.choosing
 
 
 def task_query(task: Task, graph: StateGraph, query: Query) -> Query:
     """The query with what the task decides where nothing was asked for: the search, the length, the tau to reach.
 
-    A task that was learned from single steps walks greedily, and searches best-first where that does not reach the
-    world's goal; one learned from what steps add to their histories looks for the likeliest steps; else the search is
-    exact where all plans can be looked at, else by beam, or by tree search where chance plays a part.
+    A task that was learned from choices chooses step by step, and where that does not reach the world's goal, it
+    searches for it best-first; one learned from what steps add to their histories looks for the likeliest steps; else,
+    and where chance is not to be taken by expectation, the search is exact where all plans can be looked at, else by
+    beam, or by tree search where chance plays a part.
     """
-    method = AUTOMATIC.get(task.provenance.learner, "auto") if query.method == "auto" else query.method
+    method, by_choices = query.method, task.preferences is not None
+    if method == "auto" and by_choices and query.chance == "expectation":
+        method = "choices, gbfs" if graph.has_goal else "choices"
+    elif method == "auto" and not by_choices:
+        method = AUTOMATIC.get(task.provenance.learner, "auto")
     horizon = query.horizon
     if horizon is None:  # to the end of the episode, or as long as the longest demonstration
-        horizon = min(graph.horizon, task.provenance.longest) if task.provenance.stopped else graph.horizon
+        stopped = task.provenance.stopped and not method.startswith("choices")
+        horizon = min(graph.horizon, task.provenance.longest) if stopped else graph.horizon
     threshold = task.tau_demo if query.threshold == Query.threshold else query.threshold
     return query.changed(method=method, horizon=horizon, threshold=threshold)
 
@@ -103,15 +123,18 @@ def check_domain(task: Task, graph: StateGraph) -> None:
 
 
 def document(task: Task, graph: StateGraph, found: Found, query: Query, start: int) -> TaskPlan:
-    """What was found, as a plan to show and keep: what is done, where it leads, and how sure the members are."""
+    """What was found, as a plan to show and keep: what is done, where it leads, why, and how sure the models are."""
     states = found.states
     chosen = task.ranking(graph, states)[list(states)]  # [h, members]
+    by_choices = task.choosing is not None and found.method == "choices"
+    told = explained(graph, cast(ChoiceRanking, task.choosing), found, query) if by_choices else None
     steps = [
         PlanStep(
             encode(graph.action(action)),
             graph.describe(state),
             float(chosen[t].mean()),
-            _agreement(chosen, t),
+            _agreement(chosen, t) if told is None else told.confidence[t - 1],
+            () if told is None else told.why[t - 1],
             *_chance(graph, states[t - 1], action, state),
         )
         for t, (action, state) in enumerate(zip(found.actions, states[1:], strict=True), start=1)
@@ -129,6 +152,9 @@ def document(task: Task, graph: StateGraph, found: Found, query: Query, start: i
         query.seed,
         _problem(graph.world),
         start,
+        found.goal_search,
+        () if told is None else told.notes,
+        1.0 if told is None else told.stopping,
     )
 
 

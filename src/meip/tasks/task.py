@@ -1,7 +1,7 @@
 """Task: what was learned, as one file that a person can read, edit, and plan with (the paper's Definition 3).
 
-A task holds the domain, one or more utilities (a committee: planning maximises their mean tau, and their agreement is
-the confidence), how well the demonstrations are ordered by them, and where all of this came from.
+A task holds the domain, one or more utilities, what else somebody who chooses step by step goes by (`Preferences`), how
+well the demonstrations are ordered by it, and where all of this came from.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -26,18 +26,21 @@ from meip.model.demonstrations import Demonstration, Step
 from meip.model.domain import Domain
 from meip.model.problems import FORMAT
 from meip.model.world import with_proposal
+from meip.utility.preferences import Preferences
 from meip.utility.terms import Utility, edit
 
 if TYPE_CHECKING:
     from meip.model.graph import StateGraph
     from meip.search.query import Found, Query
     from meip.tasks.explain import Explanation
+    from meip.utility.preferences import ChoiceRanking
     from meip.utility.ranking import UtilityRanking
 
-__all__ = ["PlanStep", "Precedence", "Provenance", "Task", "TaskPlan"]
+__all__ = ["PlanStep", "Precedence", "Provenance", "Reason", "Task", "TaskPlan"]
 
 OMIT = {"omit_default": True}
 SHOWN = 6  # concepts or steps in a short text
+LIKELY = 0.5  # of the models agree with a step
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,14 @@ class Precedence(Strict):
 
 
 @dataclass(frozen=True)
+class Reason:
+    """What a statement or a concept adds to a step."""
+
+    concept: str
+    adds: float
+
+
+@dataclass(frozen=True)
 class PlanStep:
     """One action, and the state that it most likely leads to."""
 
@@ -86,7 +97,9 @@ class PlanStep:
     utility: float
     """g of the state, the members' mean."""
     confidence: float
-    """Share of the members that see progress: they rank the state above most of those before it."""
+    """Share of the models that agree: those that each held one demonstration out, or the members of a committee."""
+    why: tuple[Reason, ...] = field(default=(), metadata=OMIT)
+    """What the step adds to g, and what breaking a rule would have cost; the most telling first."""
     probability: float = field(default=1.0, metadata=OMIT)
     """Of this outcome, where chance has a say."""
     outcome: int | None = field(default=None, metadata=OMIT)
@@ -114,6 +127,12 @@ class TaskPlan(Strict):
     problem: dict[str, Any] | None = None
     initial: int = field(default=0, metadata=OMIT)
     """Index of `start` among the world's initial states."""
+    goal_search: bool = field(default=False, metadata=OMIT)
+    """Was it found by searching for the world's own goal? Then it shows little of what was learned."""
+    notes: tuple[str, ...] = field(default=(), metadata=OMIT)
+    """What one should know about it, e.g. that nothing tells some actions apart."""
+    stopping: float = field(default=1.0, metadata=OMIT)
+    """Share of the models that would stop where it does."""
 
     @property
     def actions(self) -> tuple[Any, ...]:
@@ -132,8 +151,15 @@ class TaskPlan(Strict):
 
     @property
     def confidence(self) -> float:
-        """Of the plan: the mean of its steps'."""
-        return float(np.mean([step.confidence for step in self.steps])) if self.steps else 1.0
+        """Of the plan: how many of the models agree with a step, on average, to stop included."""
+        return float(np.mean([self.stopping, *(step.confidence for step in self.steps)]))
+
+    @property
+    def doubtful(self) -> int | None:
+        """The first step that less than half of the models agree with, from 1 (one more than there are: to stop);
+        None: the plan is likely right."""
+        sure = [*(step.confidence for step in self.steps), self.stopping]
+        return next((n for n, share in enumerate(sure, start=1) if share < LIKELY), None)
 
 
 @document("task")
@@ -148,8 +174,12 @@ class Task(Strict):
     provenance: Provenance
     decisions: tuple[Decision, ...] = ()
     notes: tuple[str, ...] = field(default=(), metadata=OMIT)
+    warnings: tuple[str, ...] = field(default=(), metadata=OMIT)
+    """What the learner wants its user to know."""
     proposal: dict[str, Any] | None = field(default=None, metadata=OMIT)
     """Which actions to bring up, learned along with the utility where a world has too many to list."""
+    preferences: Preferences | None = field(default=None, metadata=OMIT)
+    """How somebody chooses step by step: rules, order, when to stop. None where whole plans were compared."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", tuple(self.members))
@@ -157,13 +187,26 @@ class Task(Strict):
             raise LearningError("a task has at least one member (a utility)")
         if not -1 <= self.tau_demo <= 1:
             raise LearningError(f"tau_demo is a Kendall tau between -1 and 1, got {self.tau_demo}")
-        for member in self.members:
+        for member in self._utilities():
             for term in member.terms:
                 found = kind(term.concept, self.domain)
                 if found != term.kind and (term.kind != "linear" or found == "table"):
                     raise LearningError(
                         f"concept {term.concept} is a {found} in this domain, its term says {term.kind}"
                     )
+
+    def _utilities(self) -> tuple[Utility, ...]:
+        how = self.preferences
+        if how is None:
+            return self.members
+        return (*self.members, how.done, *(u for held in how.held_out for u in (held.utility, held.done)))
+
+    @property
+    def nothing_learned(self) -> bool:
+        """Is there nothing that tells one plan from another?"""
+        how = self.preferences
+        empty = how is None or not (how.never or how.order or how.first or how.done.terms)
+        return empty and not any(member.terms for member in self.members)
 
     def __repr__(self) -> str:
         """A few lines: what there is, and the concepts that weigh most."""
@@ -176,18 +219,27 @@ class Task(Strict):
         influence = dict.fromkeys(concepts, 0.0)
         for term in (term for member in self.members for term in member.terms):
             influence[term.concept] += term.influence
-        heaviest = sorted(concepts, key=lambda c: -influence[c])
+        heaviest = sorted(influence, key=lambda c: -influence[c])
         more = [f"  ... and {len(concepts) - SHOWN} more"] if len(concepts) > SHOWN else []
         return "\n".join([head, *(f"  {concept}" for concept in heaviest[:SHOWN]), *more])
 
     @property
     def concepts(self) -> tuple[Concept, ...]:
-        """Every concept that some member uses, in the order of the first member that does."""
-        return tuple(dict.fromkeys(c for member in self.members for c in member.concepts))
+        """Every concept that matters, in the order of the first member that uses it; then those of rules and order."""
+        found = dict.fromkeys(c for member in self.members for c in member.concepts)
+        if self.preferences is not None:
+            how = self.preferences
+            found |= dict.fromkeys(c for pair in how.order for c in (pair.first, pair.then))
+            rules = [*(r.concept for r in how.never), *(f.concept for f in how.first)]
+            found |= dict.fromkeys([*rules, *how.done.concepts])
+        return tuple(found)
 
     @property
     def order(self) -> tuple[Precedence, ...]:
         """The learned order: a before b for every "b and not a" with a negative weight."""
+        if self.preferences is not None:
+            told = [(s, precedence(s.concept)) for s in self.preferences.statements if s.kind == "order"]
+            return tuple(Precedence(*pair, -s.weight, 1.0) for s, pair in told if pair is not None)
         weights: dict[tuple[Concept, Concept], list[float]] = {}
         for member in self.members:
             for term in member.terms:
@@ -216,22 +268,54 @@ class Task(Strict):
     @cached_property
     def ranking(self) -> UtilityRanking:
         """g of its members over the states of any graph."""
+        from meip.utility.preferences import with_order
         from meip.utility.ranking import UtilityRanking
 
-        return UtilityRanking(self.members)
+        if self.preferences is None:
+            return UtilityRanking(self.members)
+        return UtilityRanking([with_order(self.members[0], self.preferences)])
+
+    @cached_property
+    def choosing(self) -> ChoiceRanking | None:
+        """What single steps are compared by, where they were learned from."""
+        from meip.utility.preferences import ChoiceRanking
+
+        return None if self.preferences is None else ChoiceRanking(self.members[0], self.preferences)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the ranking, which remembers graphs: another process makes its own."""
-        return {name: value for name, value in self.__dict__.items() if name != "ranking"}
+        """Without the rankings, which remember graphs: another process makes its own."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("ranking", "choosing")}
 
-    def plan(self, world: Any, query: Query | None = None, *, start: int | None = None, **changes: Any) -> TaskPlan:
-        """The plan that this task would have in a world; fields of the `Query` by name, e.g. method="beam", seed=1.
+    def plan(
+        self,
+        world: Any,
+        query: Query | None = None,
+        *,
+        start: int | None = None,
+        method: str | None = None,
+        chance: str | None = None,
+        horizon: int | None = None,
+        iterations: int | None = None,
+        seconds: float | None = None,
+        seed: int | None = None,
+        **more: Any,
+    ) -> TaskPlan:
+        """The plan that this task would have in a world.
 
-        `start` is the index of an initial state; by default it is drawn with the seed.
+        `start` is the index of an initial state; by default it is drawn with the seed. `method` is how to search:
+        "auto" (by how the task was learned), "choices", "greedy", "gbfs", "beam", "likeliest", "exact" or "mcts";
+        `chance` what is maximised where chance plays a part: "expectation", "posterior" or "probability"; `horizon`
+        counts states; `iterations` and `seconds` are limits; equal steps fall by the `seed`. Other fields of the
+        `Query` by name.
         """
         from meip.tasks.plan import plan_task
 
-        return plan_task(self, world, query, start=start, **changes)
+        named = {
+            "method": method, "chance": chance, "horizon": horizon, "iterations": iterations, "seconds": seconds,
+            "seed": seed,
+        }  # fmt: skip
+        given = {name: value for name, value in named.items() if value is not None}
+        return plan_task(self, world, query, start=start, **given, **more)
 
     def act(self, graph: StateGraph, history: Sequence[int], query: Query) -> Found:
         """What it would do after a history: a task is an `Agent`."""
@@ -268,8 +352,15 @@ class Task(Strict):
     def edit(
         self, concept: Concept | str, weights: Sequence[float], note: str = "", *, member: int | None = None
     ) -> Task:
-        """The same task with one concept's weights set by hand, in one member or in all that have it; recorded."""
+        """The same task with the weights of a concept set by hand; recorded.
+
+        Where single choices were learned from, the concept is that of a statement (or any that plans go by), and what
+        says nearly the same in the demonstrations changes along with it; 0 strikes it, rules and order included. Else
+        in one member, or in all that have it.
+        """
         name = str(concept)
+        if self.preferences is not None:
+            return self._edited(name, tuple(float(w) for w in weights), note)
         having = [m for m, utility in enumerate(self.members) if name in map(str, utility.concepts)]
         if not having:
             raise LearningError(f"the task has no concept {name!r}; {did_you_mean(name, map(str, self.concepts))}")
@@ -282,6 +373,18 @@ class Task(Strict):
             for m, utility in enumerate(self.members)
         ]
         return dataclasses.replace(self, members=tuple(changed))
+
+    def strike(self, concept: Concept | str, note: str = "") -> Task:
+        """The same task without a statement, and without what says nearly the same."""
+        return self.edit(concept, [0.0], note)
+
+    def _edited(self, name: str, weights: tuple[float, ...], note: str) -> Task:
+        from meip.tasks.edits import edited
+
+        if len(weights) != 1:
+            raise LearningError(f"{name}: a statement has one weight, got {len(weights)}")
+        utility, preferences = edited(self.members[0], cast(Preferences, self.preferences), name, weights[0], note)
+        return dataclasses.replace(self, members=(utility,), preferences=preferences)
 
     def with_note(self, note: str) -> Task:
         """The same task with a remark."""

@@ -171,7 +171,7 @@ def _utilities(values: Any, missing: Any, terms: Any, start: Any, knots: Any, we
             value = values[s, concept]
             if way == ONE:
                 for m in range(out.shape[1]):
-                    out[s, m] += value * weights[low, m]
+                    out[s, m] += (value - knots[low]) * weights[low, m]
                 continue
             k = low
             while k < high and knots[k] < value:

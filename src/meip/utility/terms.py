@@ -5,7 +5,8 @@ A concept's value enters through a basis that depends on its kind:
     boolean    one weight on the indicator, no knots
     real       hat functions (linear B-spline) on knots: a weight is the curve's height at its knot, clamped outside
     count      the same, with a knot per integer where there are few
-    linear     one weight on the value itself, no knots: for counts that are larger in larger problems than any seen
+    linear     one weight on the value itself: for numbers that are larger in larger problems than any seen; a single
+               knot, if there is one, is where the line is 0 (and so what a missing value counts as)
     table      one weight per code seen in the demonstrations; a code never seen adds nothing
 
 A missing value (an aggregate over nothing) makes every basis function 0, so it adds nothing either.
@@ -79,6 +80,11 @@ class UtilityTerm(Strict):
     def size(self) -> int:
         """How many weights the term has."""
         return 1 if self.kind in PLAIN else len(self.knots)
+
+    @property
+    def middle(self) -> float:
+        """Of a linear term: where it adds nothing."""
+        return self.knots[0] if self.kind == "linear" and self.knots else 0.0
 
     @property
     def influence(self) -> float:
@@ -167,7 +173,7 @@ def basis(values: ArrayLike, missing: ArrayLike | None, kind: Kind, knots: Seque
     _check_knots(kind, knots)
     column = np.where(absent, 0.0, column)
     if kind in PLAIN:
-        found = column[:, None].copy()
+        found = column[:, None] - (knots[0] if len(knots) else 0.0)
     elif kind == "table":
         found = (column[:, None] == np.asarray(knots)[None, :]).astype(np.float64)
     else:
@@ -210,7 +216,8 @@ def curve(term: UtilityTerm) -> tuple[Floats, Floats]:
     A linear term goes on beyond its two points.
     """
     if term.kind in PLAIN:
-        return np.array([0.0, 1.0]), np.array([0.0, term.weights[0]])
+        low = term.middle
+        return np.array([low, low + 1.0]), np.array([0.0, term.weights[0]])
     return np.array(term.knots), np.array(term.weights)
 
 
@@ -230,10 +237,11 @@ def edit(utility: Utility, concept: Concept | str, *, weights: Sequence[float], 
 def _check_knots(kind: str, knots: Sequence[float]) -> None:
     if kind not in get_args(Kind):
         raise LearningError(f"unknown kind of concept {kind!r}; known: {', '.join(get_args(Kind))}")
-    if kind in PLAIN and len(knots):
-        raise LearningError(f"a {kind} concept has one weight and no knots, got {len(knots)} knots")
-    if kind not in PLAIN and (
-        not len(knots) or not np.isfinite(knots).all() or any(b <= a for a, b in pairwise(knots))
+    if kind in PLAIN and len(knots) > (kind == "linear"):
+        most = "at most one knot" if kind == "linear" else "no knots"
+        raise LearningError(f"a {kind} concept has one weight and {most}, got {len(knots)} knots")
+    if (kind not in PLAIN and not len(knots)) or (
+        not np.isfinite(knots).all() or any(b <= a for a, b in pairwise(knots))
     ):
         raise LearningError(
             f"knots of a {kind} concept must be finite and increasing, at least one: got {tuple(knots)}"

@@ -84,7 +84,7 @@ class PddlWorld(World):
     seed: int = 0
     """Of the generator."""
     horizon: int = 10_000
-    """The longest plan, counted in states."""
+    """States of a plan at most, the first included."""
 
     def __post_init__(self) -> None:
         if self.horizon < 1:

@@ -1,0 +1,434 @@
+"""Learning from choices: the one learner, the same for every world.
+
+    choices -> candidates -> a sparse softmax -> never-rules -> order -> members -> preferences
+
+Every demonstrated step is a choice among what could have been done there, stopping included. What is worth saying is
+chosen by its price, whose strength is the one under which demonstrations left out are foreseen best. Planning uses the
+mean of many members; what is told is a small model of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from meip.base.arrays import Floats, Ints
+from meip.base.errors import LearningError
+from meip.concepts.bank import ConceptBank
+from meip.concepts.check import kind, slot
+from meip.concepts.grammar import Grammar
+from meip.concepts.language import Concept
+from meip.concepts.parser import parse_concept
+from meip.learning import forms
+from meip.learning.evidence import Evidence
+from meip.learning.forms import Forms
+from meip.learning.offers import offered
+from meip.learning.rules import Never, Nevers, always_first, chosen_first, worth_telling
+from meip.learning.selection import unless
+from meip.learning.sparse import GRID, Problem, fit, path, strength_of
+from meip.learning.stepwise.candidates import _Pruner
+from meip.learning.told import small_model
+from meip.model.choices import Replayed, Walk
+from meip.model.domain import Domain
+from meip.model.graph import StateGraph
+from meip.search.choosing import DISCOUNT, Chooser
+from meip.utility.preferences import Before, ChoiceRanking, First, HeldOut, Preferences, Rule, Statement, summed
+from meip.utility.terms import Utility, UtilityTerm
+
+__all__ = ["ChoiceOptions", "LearnedChoices", "choice_grammar", "learn_choices"]
+
+MEMBERS, SHARE = 16, 0.5
+CLOSURE = 2.0  # what an order is worth at least
+DONE_PRICE = 0.3
+PACE, SLOWEST = 0.5, 0.05
+LEANING = 0.4  # correlation from which on a term says nearly what a statement says
+GUESSES = 2  # statements where none is worth its price
+SURE = 2.0  # nats of net evidence above which a rule is told
+BUDGET = 6000  # concepts
+ODD, ODD_NATS = 3.0, 0.5  # a demonstration is unlike the others by so many deviations, and nats per choice
+
+
+@dataclass(frozen=True)
+class ChoiceOptions:
+    """The constants of the recipe; the same for every world."""
+
+    grammar: Grammar
+    concepts: tuple[str, ...] | None = None
+    """Only these, as texts."""
+    members: int = MEMBERS
+    share: float = SHARE
+    """Of the candidates, for each member."""
+    order: bool = True
+    """Keep first what always came first."""
+    tolerance: float = 0.0
+    """Share of the demonstrations that may be set aside."""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class LearnedChoices:
+    """What was learned, what spoke for choices on the way, and what a user should know."""
+
+    utility: Utility
+    preferences: Preferences
+    evidence: dict[str, Any]
+    warnings: tuple[str, ...]
+
+
+def choice_grammar(domain: Domain, level: int = 3, most: int = BUDGET) -> Grammar:
+    """What may be said: all about predicates of one argument, roles by restriction; goals where there are any."""
+    goals = any(f.goal_of is not None for f in domain.fluents)
+    return Grammar(
+        predicate_mean=True, restriction=True, boolean_arity=1, closure=goals, goal_agreement=goals,
+        composition=goals, mix_goals=not goals, max_level=level, max_concepts=most,
+    )  # fmt: skip
+
+
+def learn_choices(
+    replayed: Replayed, options: ChoiceOptions, tell: Callable[..., None] | None = None
+) -> LearnedChoices:
+    """Learn from every choice that was shown; the same seed gives the same result."""
+    say = tell or _silent
+    study = _Study(replayed, options, say)
+    strange = study.strange()
+    aside = study.to_set_aside()
+    if aside:
+        rest = [walk for number, walk in enumerate(replayed.walks) if number not in aside]
+        study = _Study(dataclasses.replace(replayed, walks=tuple(rest)), options, say)
+    return study.learned(strange, aside)
+
+
+class _Study:
+    """Evidence, candidates and the fits to them."""
+
+    def __init__(self, replayed: Replayed, options: ChoiceOptions, say: Callable[..., None]) -> None:
+        self.options, self.say = options, say
+        self.evidence = evidence = Evidence(replayed, options.seed)
+        evidence.check()
+        self.levels: list[dict[str, Any]] = []
+        concepts = self._given() if options.concepts is not None else self._bank()
+        values, missing = evidence.denotation.matrix(concepts)
+        values = np.where(missing, np.nan, values)
+        self.offers = offers = offered(evidence, concepts, values, simple=options.concepts is not None)
+        say(stage="candidates", choices=evidence.count, concepts=len(concepts), candidates=len(offers.forms))
+        self.problem = self._problem(concepts)
+        self.strength = strength_of(self.problem, evidence.demo, evidence.kinds)
+        say(stage="price", strength=self.strength.value)
+
+    def _given(self) -> list[Concept]:
+        domain = self.evidence.domain
+        found: list[Concept] = [parse_concept(text, domain) for text in self.options.concepts or ()]
+        for concept in found:
+            if kind(concept, domain) == "table":
+                raise LearningError(f"{concept}: single choices are compared by sums, so that a table cannot be used")
+        return found
+
+    def _bank(self) -> list[Concept]:
+        pruner = _Pruner(self.evidence.denotation)
+        found: list[Concept] = []
+        for level, concepts, info in ConceptBank(self.evidence.domain, self.options.grammar, pruner).levels():
+            found += concepts
+            self.levels.append({"level": level, "concepts": info.concepts, "stopped": info.stopped})
+        return found
+
+    def _problem(self, concepts: Sequence[Concept]) -> Problem:
+        """Forms, what comes first by a quantity, reasons to stop, and to stop, side by side."""
+        evidence, offers = self.evidence, self.offers
+        self.size, self.ranks, self.reasons = len(offers.forms), len(offers.ranked), len(offers.done)
+        columns = np.ascontiguousarray(
+            np.hstack([offers.changes, offers.beaten, offers.stopped, evidence.stop[:, None].astype(np.float64)])
+        )
+        firsts = np.array([float(concepts[k].complexity) for k, _ in offers.ranked])
+        self.complexity = np.concatenate([offers.prices, firsts, offers.done.prices, [0.0]])
+        price = self.complexity * (self.options.concepts is None)
+        price[self.size + self.ranks :] *= DONE_PRICE
+        low, high = np.full(len(price), -np.inf), np.full(len(price), np.inf)
+        high[self.size : self.size + self.ranks] = 0.0
+        low[self.size + self.ranks : -1] = 0.0
+        return Problem(columns, evidence.start, evidence.group, evidence.chosen, price, low, high)
+
+    # --- which demonstrations ---
+
+    def held_out_loss(self) -> Floats:
+        """Of each demonstration, by what the others taught: nats per choice."""
+        evidence = self.evidence
+        found = np.zeros(evidence.kinds)
+        for d, weights in enumerate(self.strength.held_out):
+            mine = evidence.demo == d
+            found[d] = self.problem.foreseen(weights)[0][mine].mean() if mine.any() else 0.0
+        return found[evidence.same]
+
+    def strange(self) -> list[tuple[int, int]]:
+        """(demonstration, step) of those that the rest makes very unlikely, the strangest first; from 0."""
+        if self.evidence.kinds < 4:
+            return []
+        loss = self.held_out_loss()
+        middle = float(np.median(loss))
+        usual = 1.4826 * float(np.median(np.abs(loss - middle)))
+        odd = [d for d in np.argsort(-loss, kind="stable") if loss[d] > middle + max(ODD * usual, ODD_NATS)]
+        return [(int(d), self._oddest_step(int(d))) for d in odd]
+
+    def _oddest_step(self, demonstration: int) -> int:
+        evidence, kind = self.evidence, int(self.evidence.same[demonstration])
+        first = evidence.representative(kind)
+        loss = self.problem.foreseen(self.strength.held_out[kind])[0]
+        mine = np.flatnonzero(evidence.walk == first)
+        at = evidence.at[mine[int(np.argmax(loss[mine]))]]
+        return int(np.flatnonzero(evidence.paths[first] == at)[0])
+
+    def to_set_aside(self) -> list[int]:
+        """The demonstrations that the tolerance allows to leave out: the least likely."""
+        count = int(self.options.tolerance * len(self.evidence.paths) + 1e-9)
+        return [int(d) for d in np.argsort(-self.held_out_loss(), kind="stable")[:count]] if count else []
+
+    # --- fits ---
+
+    def members(self) -> Floats:
+        """The mean of members on random halves of the candidates; reasons to stop are in all of them."""
+        options, rng = self.options, np.random.default_rng([self.options.seed, 29])
+        every = np.ones(self.evidence.count)
+        total = np.zeros(len(self.problem.price))
+        rest = np.ones(len(total) - self.size, np.bool_)
+        for number in range(options.members):
+            chosen = np.append(rng.random(self.size) < options.share, rest)
+            total[chosen] += fit(self.problem.only(chosen), self.strength.value, np.zeros(int(chosen.sum())), every)
+            self.say(stage="members", done=number + 1, members=options.members)
+        return total / options.members
+
+    def split(self, weights: Floats) -> tuple[Floats, Floats, Floats, float]:
+        """Of wishes, of what comes first by a quantity, of reasons to stop, and of stopping."""
+        firsts = self.size + self.ranks
+        return weights[: self.size], weights[self.size : firsts], weights[firsts:-1], float(weights[-1])
+
+    # --- what was learned ---
+
+    def learned(self, strange: Sequence[tuple[int, int]], aside: Sequence[int]) -> LearnedChoices:
+        evidence, offers = self.evidence, self.offers
+        whole = path(self.problem, self.strength.value, np.ones(evidence.count))
+        share = 1 / evidence.kinds if self.options.members > 1 and self.options.concepts is None else 1.0
+        mean = share * whole + (1 - share) * self.members() if share < 1 else whole
+        wishes, firsts, reasons, stop = self.split(mean)
+        candidates = Nevers(evidence, offers)
+        rules = candidates.found() if self.options.concepts is None else []
+        gained = (offers.changes @ wishes)[evidence.chosen][~evidence.stop[evidence.chosen]]
+        gained = gained[gained > 1e-9]
+        pairs = always_first(evidence, offers, self.split(whole)[0]) if self.options.order else []
+        order = self._ordered(pairs, max(CLOSURE, float(gained.max()) if len(gained) else 0.0))
+        ranked = np.flatnonzero(np.abs(firsts) > 1e-8)
+        preferences = Preferences(
+            never=tuple(self._rule(rule) for rule in rules),
+            order=order,
+            first=tuple(
+                First(offers.forms.concepts[k], largest, float(firsts[j]))
+                for j in ranked
+                for k, largest in [offers.ranked[j]]
+            ),
+            done=summed(_terms(offers.done, reasons)),
+            stop=stop,
+            least=self.least(reasons, stop),
+            pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
+            held_out=self._held_out(candidates, rules, ranked),
+        )
+        utility = summed(_terms(offers.forms, wishes))
+        tried = self._patience(utility, preferences)
+        self.say(stage="planning", patience=max(tried, key=lambda p: tried[p]))
+        told = self._told(rules, pairs, order, wishes)
+        preferences = dataclasses.replace(preferences, patience=max(tried, key=lambda p: tried[p]), **told)
+        warnings = self._warnings(strange, aside, utility, preferences)
+        return LearnedChoices(utility, preferences, self._report(tried, strange, aside), warnings)
+
+    def _report(
+        self, tried: dict[float, float], strange: Sequence[tuple[int, int]], aside: Sequence[int]
+    ) -> dict[str, Any]:
+        evidence = self.evidence
+        losses = self.strength.losses
+        return {
+            "choices": evidence.count,
+            "alternatives": len(evidence.rows),
+            "alternatives_left_out": evidence.dropped,
+            "levels": self.levels,
+            "candidates": self.size,
+            "strength": self.strength.value,
+            "strengths": dict(zip(map(str, GRID), losses, strict=False)),
+            "look_ahead": {"single steps": tried[0.0], "ways": tried[DISCOUNT]},
+            "nats_per_choice_by_the_others": [round(float(x), 6) for x in self.held_out_loss()],
+            "unlike_the_others": [d + 1 for d, _ in strange],
+            "set_aside": [d + 1 for d in aside],
+        }
+
+    def _warnings(
+        self, strange: Sequence[tuple[int, int]], aside: Sequence[int], utility: Utility, how: Preferences
+    ) -> tuple[str, ...]:
+        evidence = self.evidence
+        found = []
+        for d, step in strange:
+            done = " It was set aside." if d in aside else " Set it aside with tolerance, if it was a slip."
+            found.append(f"demonstration {d + 1} is unlike the others at step {step + 1}.{done}")
+        if evidence.kinds < 3:
+            shown = "one demonstration" if evidence.kinds == 1 else "two demonstrations"
+            more = "" if len(evidence.paths) == evidence.kinds else ", the others show the same"
+            found.append(f"there is only {shown} to learn from{more}: what is chance and what is meant is a guess")
+        if not (utility.terms or how.never or how.first or how.done.terms):
+            found.append("nothing was found that tells shown steps from others")
+        for level in self.levels:
+            if level["stopped"]:
+                found.append(f"the bank of concepts was cut: {level['stopped']}")
+        if evidence.dropped:
+            found.append(f"{evidence.dropped} alternatives were not looked at: there were too many")
+        return tuple(found)
+
+    def _rule(self, rule: Never) -> Rule:
+        concept = self.offers.forms.concept(rule.form)
+        return Rule(concept, rule.strength, rule.evidence, rule.price, rule.possible, rule.broken)
+
+    def _ordered(self, pairs: Sequence[tuple[int, int]], strength: float) -> tuple[Before, ...]:
+        concepts, true = self.offers.forms.concepts, np.nan_to_num(self.offers.values) > 0.5
+        return tuple(
+            Before(concepts[a], concepts[b], strength, chosen_first(self.evidence, true[:, b], true[:, a]))
+            for b, a in pairs
+        )
+
+    def least(self, reasons: Floats, stop: float) -> float | None:
+        """The least worth of stopping where a demonstration stopped by itself."""
+        evidence = self.evidence
+        rows = evidence.chosen[evidence.stop[evidence.chosen]]
+        return float((stop + self.offers.stopped[rows] @ reasons).min()) if len(rows) else None
+
+    def _held_out(self, candidates: Nevers, rules: Sequence[Never], ranked: Ints) -> tuple[HeldOut, ...]:
+        evidence, offers = self.evidence, self.offers
+        found = []
+        for d, weights in enumerate(self.strength.held_out):
+            wishes, firsts, reasons, stop = self.split(weights)
+            mine = evidence.demo == d
+            loss = float(self.problem.foreseen(weights)[0][mine].mean()) if mine.any() else 0.0
+            others = {rule.form: rule.strength for rule in candidates.found(without=d)} if rules else {}
+            found.append(
+                HeldOut(
+                    tuple(int(k) + 1 for k in np.flatnonzero(evidence.same == d)),
+                    loss,
+                    summed(_terms(offers.forms, wishes)),
+                    summed(_terms(offers.done, reasons)),
+                    stop,
+                    tuple(others.get(rule.form, 0.0) for rule in rules),
+                    tuple(firsts[ranked].tolist()),
+                )
+            )
+        return tuple(found)
+
+    # --- how far to look ahead ---
+
+    def _patience(self, utility: Utility, preferences: Preferences) -> dict[float, float]:
+        """How well choices of demonstrations left out are foreseen by single steps, and by looking ahead, in nats."""
+        evidence = self.evidence
+        tried = dict.fromkeys((0.0, DISCOUNT), 0.0)
+        ranking = ChoiceRanking(utility, preferences)
+        for d in range(evidence.kinds):
+            walk = evidence.replayed.walks[evidence.representative(d)]
+            graph = evidence.replayed.graphs[walk.graph]
+            chooser = Chooser(graph, ranking, d + 1 if preferences.held_out else 0)
+            if preferences.held_out:
+                _, _, reasons, stop = self.split(self.strength.held_out[d])
+                chooser.least = self.least(reasons, stop)
+            seen: dict[int, int] = {}
+            for t, state in enumerate(walk.states):
+                seen[state] = seen.get(state, 0) + 1
+                shown = _shown(chooser, graph, walk, t)
+                if shown is None:
+                    continue
+                for patience in tried:
+                    options = chooser.options(state, graph.horizon - t - 1, seen, patience)
+                    worth = np.append(options.worth, options.stop)
+                    tried[patience] += float(worth[shown] - np.logaddexp.reduce(worth))
+        return tried
+
+    # --- what is told ---
+
+    def _told(
+        self, rules: Sequence[Never], pairs: Sequence[tuple[int, int]], order: Sequence[Before], wishes: Floats
+    ) -> dict[str, Any]:
+        """Statements, and how many choices they foresee."""
+        evidence, offers = self.evidence, self.offers
+        firm = [rule for rule in rules if rule.evidence - rule.price > SURE or self.options.concepts is not None]
+        offset = np.zeros(len(evidence.rows))
+        truth = offers.forms.take([rule.form for rule in firm]).columns(offers.values) > 0.5
+        if firm:
+            offset -= evidence.entered(truth) @ np.array([rule.strength for rule in firm])
+        true = np.nan_to_num(offers.values) > 0.5
+        for (b, a), pair in zip(pairs, order, strict=True):
+            offset -= pair.strength * evidence.entered((true[:, b] & ~true[:, a])[:, None])[:, 0]
+        usable = [
+            j for j in range(len(self.problem.price) - 1) if j >= self.size or offers.forms.rows[j].form != forms.UNLESS
+        ]
+        small = small_model(evidence, self.problem, offset, self.complexity, usable)
+        taken = list(zip(small.columns, small.weights, small.worth, strict=True))
+        if not taken and not firm:  # nothing is worth its price: then what plans go by most, as a guess
+            heaviest = np.argsort(-np.abs(wishes * offers.changes.std(axis=0)), kind="stable")[:GUESSES]
+            taken = [(int(j), float(wishes[j]), 0.0) for j in heaviest if abs(wishes[j]) > 1e-8]
+        found = [self._statement(j, w, n, wishes) for j, w, n in taken]
+        found += [
+            Statement("never", offers.forms.concept(r.form), -r.strength, r.evidence - r.price, r.possible)
+            for r in firm
+        ]
+        told = [order[k] for k in worth_telling(evidence, offers, pairs)]
+        found += [Statement("order", unless(p.then, p.first), -p.strength, 0.0, p.possible) for p in told]
+        return {
+            "statements": tuple(found), "foreseen": small.foreseen, "by_chance": small.by_chance,
+            "choices": evidence.count,
+        }  # fmt: skip
+
+    def _statement(self, j: int, weight: float, worth: float, wishes: Floats) -> Statement:
+        offers = self.offers
+        column = self.problem.columns[:, j]
+        possible = int(np.logical_or.reduceat(np.abs(column) > 1e-9, self.evidence.start[:-1]).sum())
+        leaning = self._leaning(column, wishes, offers.forms.concept(j) if j < self.size else None)
+        if j < self.size:
+            term = offers.forms.term(j, weight)
+            wanted = "wanted" if weight > 0 else "avoided"
+            return Statement(wanted, term.concept, term.weights[0], worth, possible, leaning)  # type: ignore[arg-type]
+        if j < self.size + self.ranks:
+            k, largest = offers.ranked[j - self.size]
+            concept = offers.forms.concepts[k]
+            return Statement("first", concept, weight if largest else -weight, worth, possible, leaning)
+        concept = offers.done.concept(j - self.size - self.ranks)
+        return Statement("done", concept, weight, worth, possible)
+
+    def _leaning(self, column: Floats, wishes: Floats, concept: Concept | None) -> tuple[str, ...]:
+        """The concepts of the utility that change along with this column, where it tells alternatives apart, and those
+        that differ from this concept by their quantifier or a number only."""
+        start = self.evidence.start[:-1]
+        varies = np.maximum.reduceat(column, start) - np.minimum.reduceat(column, start) > 1e-9
+        rows = varies[self.evidence.group]
+        used = np.flatnonzero(np.abs(wishes) > 1e-8)
+        others = self.offers.changes[rows][:, used]
+        own, others = column[rows] - column[rows].mean(), others - others.mean(axis=0)
+        norm = np.sqrt((own**2).sum() * (others**2).sum(axis=0))
+        alike = np.abs(own @ others) >= LEANING * np.maximum(norm, 1e-12)
+        concepts = [self.offers.forms.concept(int(j)) for j in used]
+        if concept is not None:
+            alike |= np.array([slot(other) == slot(concept) for other in concepts], np.bool_)
+        return tuple(dict.fromkeys(str(c) for c, along in zip(concepts, alike, strict=True) if along))
+
+
+def _terms(found: Forms, weights: Floats) -> list[UtilityTerm]:
+    return [found.term(int(j), float(weights[j])) for j in np.flatnonzero(np.abs(weights) > 1e-8)]
+
+
+def _shown(chooser: Chooser, graph: StateGraph, walk: Walk, t: int) -> int | None:
+    """The place of what was done at a step among the alternatives; None where nothing was chosen."""
+    actions, outcomes = chooser.alternatives(walk.states[t])
+    if t == len(walk.states) - 1:
+        free = actions and len(walk.states) < graph.horizon and not graph.has_goal
+        return len(actions) if free else None
+    merged: dict[int, float] = {}
+    for p, s in graph.outcomes_of(walk.states[t], walk.plan.actions[t]):
+        merged[s] = merged.get(s, 0.0) + p
+    key = tuple(sorted((round(p, 12), s) for s, p in merged.items() if p > 0))
+    return outcomes.index(key) if key in outcomes else None
+
+
+def _silent(**info: Any) -> None:
+    """Nobody listens."""

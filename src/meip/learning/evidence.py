@@ -1,0 +1,168 @@
+"""Evidence: every demonstrated choice with what else could have been done, as arrays over the states of all problems.
+
+A row is an alternative: an action's outcomes with their chances, or to stop. Concepts are columns over the states of
+one batch; what an alternative changes is their mean over its outcomes less their value before.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+
+import numpy as np
+
+from meip.base.arrays import Bools, Floats, Ints
+from meip.base.errors import LearningError
+from meip.concepts.values.denotation import Denotation
+from meip.model.choices import Choices, Replayed, choices
+from meip.model.domain import Domain
+
+__all__ = ["RISK", "Evidence"]
+
+RISK = 0.05  # what happens more rarely than this is not risked
+ALTERNATIVES = 6000  # in all: of choices with more than their share, some alternatives are drawn
+
+
+class Evidence:
+    """C choices with N alternatives, which have O outcomes among S states.
+
+    Where a world declares its own goal, when to stop is not for the demonstrator to choose: then stopping is no
+    alternative. Nor is it one at the end of the world's time.
+    """
+
+    def __init__(self, replayed: Replayed, seed: int = 0, most: int = ALTERNATIVES) -> None:
+        self.replayed = replayed
+        found = choices(replayed)
+        self.goals = [graph.has_goal for graph in replayed.graphs]
+        self.dropped = 0
+        """Alternatives that were not looked at, because there were too many."""
+        kept = self._kept(found, seed, most)
+        self._place(found, kept)
+        self._number(found, kept)
+        self.once()
+
+    # --- which alternatives ---
+
+    def _kept(self, found: Choices, seed: int, most: int) -> list[Ints]:
+        """The alternatives of each choice that count; none where there was no choice."""
+        rng = np.random.default_rng([seed, 17])
+        share = max(most // max(len(found.walk), 1), 8)
+        kept = []
+        for c, walk in enumerate(found.walk):
+            rows = np.arange(found.first[c], found.first[c + 1])
+            graph = self.replayed.graphs[self.replayed.walks[walk].graph]
+            last = found.shown[rows[-1]]  # stopping comes last
+            if graph.has_goal or (last and len(self.replayed.walks[walk].states) >= graph.horizon):
+                rows = rows[~found.stop[rows]]
+            if len(rows) > share:
+                needed = rows[found.shown[rows] | found.stop[rows]]
+                others = np.setdiff1d(rows, needed)
+                drawn = rng.choice(others, share - len(needed), replace=False)
+                self.dropped += len(rows) - share
+                rows = np.sort(np.concatenate([needed, drawn]))
+            kept.append(rows if found.shown[rows].any() and len(rows) > 1 else rows[:0])
+        return kept
+
+    def _place(self, found: Choices, kept: list[Ints]) -> None:
+        used = [c for c, rows in enumerate(kept) if len(rows)]
+        rows = [kept[c] for c in used]
+        self.count = len(used)
+        self.rows = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+        self.start = np.cumsum([0, *(len(r) for r in rows)]).astype(np.int64)  # [C + 1]
+        self.group = np.repeat(np.arange(self.count), np.diff(self.start))  # [N] the choice of an alternative
+        self.chosen = np.flatnonzero(found.shown[self.rows])  # [C]
+        self.stop: Bools = found.stop[self.rows]  # [N]
+        self.demo: Ints = found.walk[used] if used else np.zeros(0, np.int64)  # [C]
+        self.walk = self.demo.copy()
+        self._state = found.state[used] if used else np.zeros(0, np.int64)
+
+    def _number(self, found: Choices, kept: list[Ints]) -> None:
+        """Number the states of interest in one batch, problem by problem."""
+        place: dict[tuple[int, int], int] = {}
+        walks = self.replayed.walks
+        wanted: list[dict[int, None]] = [{int(g.initial[0]): None} for g in self.replayed.graphs]
+        for walk in walks:
+            wanted[walk.graph].update(dict.fromkeys(walk.states))
+        outcomes = [found.outcomes[row] for row in self.rows]
+        for row, these in enumerate(outcomes):
+            wanted[walks[self.demo[self.group[row]]].graph].update((s, None) for _, s in these)
+        blocks, initial = [], []
+        for number, (graph, states) in enumerate(zip(self.replayed.graphs, wanted, strict=True)):
+            first = len(place)
+            place.update({(number, s): first + k for k, s in enumerate(states)})
+            blocks += [dataclasses.replace(b, states=b.states + first) for b in graph.facts(list(states))]
+            initial += [place[number, int(graph.initial[0])]] * len(states)
+        self.size = len(place)
+        """States."""
+        self.denotation = Denotation(self.domain, blocks, np.array(initial, np.int64))
+        graph_of = [walks[d].graph for d in self.demo]
+        self.at = np.array([place[g, int(s)] for g, s in zip(graph_of, self._state, strict=True)], np.int64)  # [C]
+        self.paths = [np.array([place[w.graph, s] for s in w.states], np.int64) for w in walks]
+        flat = [(p, place[graph_of[self.group[row]], s]) for row, these in enumerate(outcomes) for p, s in these]
+        self.first = np.cumsum([0, *(len(these) for these in outcomes)]).astype(np.int64)[:-1]  # [N] first outcome
+        self.after = np.array([s for _, s in flat], np.int64)  # [O]
+        self.odds = np.array([p for p, _ in flat], np.float64)  # [O]
+        self.alternative = np.repeat(np.arange(len(self.rows)), [len(these) for these in outcomes])  # [O]
+        over = np.zeros(self.size, np.bool_)
+        for (number, state), row in place.items():
+            over[row] = not self.goals[number] and not len(self.replayed.graphs[number].action_numbers(state))
+        self.over = np.add.reduceat(over[self.after] * self.odds, self.first) if len(flat) else np.zeros(0)  # [N]
+        """How likely the episode is over after each alternative, by itself."""
+
+    @property
+    def domain(self) -> Domain:
+        return self.replayed.domain
+
+    @cached_property
+    def shown_states(self) -> Ints:
+        """The states that demonstrations went through, one demonstration after the other."""
+        return np.concatenate(self.paths)
+
+    @cached_property
+    def certain(self) -> bool:
+        return len(self.after) == len(self.rows)
+
+    def once(self) -> None:
+        """Demonstrations that show the same say it once: they are left out together, and share their evidence."""
+        known: dict[bytes, int] = {}
+        same = np.zeros(len(self.paths), np.int64)
+        for d in range(len(self.paths)):
+            mine = self.demo == d
+            rows = mine[self.group]
+            key = self.after[rows[self.alternative]].tobytes() + self.paths[d].tobytes()
+            same[d] = known.setdefault(key + (self.chosen[mine] - np.flatnonzero(rows)[:1]).tobytes(), len(known))
+        self.same = same
+        """[D] the kind of each demonstration: those of one kind are the same."""
+        self.kinds = len(known)
+        self.demo = same[self.demo] if self.count else self.demo
+        self.copies = np.bincount(same)[self.demo].astype(np.float64) if self.count else np.zeros(0)
+
+    def representative(self, kind: int) -> int:
+        """The first demonstration of a kind."""
+        return int(np.flatnonzero(self.same == kind)[0])
+
+    def change(self, columns: Floats) -> Floats:
+        """What each alternative changes [N, F], from columns over the states [S, F]."""
+        mean = columns[self.after]
+        if not self.certain:
+            mean = np.add.reduceat(mean * self.odds[:, None], self.first, axis=0)
+        return np.asarray(mean - columns[self.at[self.group]], np.float64)
+
+    def mean(self, column: Floats) -> Floats:
+        """The mean of a column [S] after each alternative [N]; NaN where it may be missing."""
+        found = column[self.after]
+        return found if self.certain else np.add.reduceat(found * self.odds, self.first)
+
+    def entered(self, columns: Bools) -> Bools:
+        """Which alternatives risk to make something true that is not [N, F]."""
+        new = columns[self.after] & ~columns[self.at[self.group]][self.alternative]
+        if not self.certain:
+            new = np.logical_or.reduceat(new & (self.odds[:, None] > RISK), self.first, axis=0)
+        return np.asarray(new & ~self.stop[:, None], np.bool_)
+
+    def check(self) -> None:
+        """There must be a choice to learn from."""
+        if not self.count:
+            raise LearningError(
+                "no demonstration has a choice in it: every step shown was the only one possible, or there are no steps"
+            )

@@ -1,0 +1,201 @@
+"""What may be said about the demonstrations: a bank of concepts, in all forms that some choice tells apart.
+
+    truth, a line, a curve with few bends       what is wanted or avoided
+    = k, >= k                                   k from what demonstrations end with, or went through
+    beyond anything shown                       limits
+    b and not a, a and b, |a - b| > k           order, company, balance
+    stopped and f                               when it is done
+
+Forms that no choice tells apart are one: the simplest stands for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from meip.base.arrays import Floats
+from meip.concepts.check import kind
+from meip.concepts.language import Concept, Primitive, walk
+from meip.learning import forms
+from meip.learning.evidence import Evidence
+from meip.learning.forms import Form, Forms
+from meip.utility.preferences import beaten
+
+__all__ = ["Offers", "offered"]
+
+ENDS, STEPS = 4, 4  # numbers of a count that are named: at the end, and on the way
+FEW_VALUES = 8  # a function with no more values than this has steps as a count has
+BENDS = (0.25, 0.5, 0.75)  # quantiles of what was shown
+PAIRED = 80  # truths that are paired
+BALANCED, UNBALANCED = 40, 2  # counts that are compared, and by how much they may differ
+DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Offers:
+    """Candidates for statements, and what each alternative changes of them."""
+
+    forms: Forms
+    changes: Floats  # [N, F]
+    done: Forms
+    """True at the end of every demonstration: reasons to stop."""
+    stopped: Floats  # [N, H] 1 where it is over after the alternative, or it is to stop, and the reason holds
+    values: Floats  # [S, K] of the concepts, NaN where they are missing
+    ranked: tuple[tuple[int, bool], ...]
+    """Concepts by whose value one alternative may come before another, and whether the largest comes first."""
+    beaten: Floats  # [N, Q] 1 where an alternative changes the value and another one would change it to a better one
+
+    @property
+    def prices(self) -> Floats:
+        return self.forms.prices
+
+
+def offered(evidence: Evidence, concepts: Sequence[Concept], values: Floats, *, simple: bool = False) -> Offers:
+    """Every form of these concepts (values [S, K]) that matters to some choice; `simple`: truths and lines only."""
+    kinds = [kind(c, evidence.domain) for c in concepts]
+    found = _alone(evidence, concepts, kinds, values)
+    if simple:
+        found = found.take([j for j, row in enumerate(found.rows) if row.form in (forms.TRUTH, forms.LINE)])
+    all_forms, changes = _distinct(found, evidence.change(found.columns(values)))
+    pairs = Forms(concepts, []) if simple else _paired(evidence, all_forms, kinds, values)
+    if len(pairs):
+        both = all_forms + pairs
+        table = np.hstack([changes, evidence.change(pairs.columns(values))])
+        all_forms, changes = _distinct(both, table)
+    done, stopped = _reasons(evidence, all_forms, values)
+    ranked, lost = _ranked(evidence, concepts, kinds, values) if not simple else ((), np.zeros((len(evidence.rows), 0)))
+    return Offers(all_forms, changes, done, stopped, values, ranked, lost)
+
+
+def _distinct(found: Forms, changes: Floats) -> tuple[Forms, Floats]:
+    """One form for each different column that is not zero throughout: the cheapest, then the first by its text."""
+    rounded = np.ascontiguousarray(np.round(changes, DIGITS).T) + 0.0
+    groups: dict[bytes, list[int]] = {}
+    for j in np.flatnonzero(np.abs(rounded).sum(axis=1) > 0):
+        groups.setdefault(rounded[j].tobytes(), []).append(int(j))
+    kept = []
+    for members in groups.values():
+        least = min(found.rows[j].price for j in members)
+        cheapest = [j for j in members if found.rows[j].price == least]
+        kept.append(
+            min(cheapest, key=lambda j: str(found.concepts[found.rows[j].concept])) if cheapest[1:] else cheapest[0]
+        )
+    kept.sort()
+    return found.take(kept), np.ascontiguousarray(changes[:, kept])
+
+
+def _alone(evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats) -> Forms:
+    """The forms of single concepts."""
+    rows: list[Form] = []
+    shown = values[evidence.shown_states]
+    last = values[[path[-1] for path in evidence.paths]]
+    after = values[evidence.after]
+    for k, concept in enumerate(concepts):
+        price = float(max(concept.complexity, 1))
+        if kinds[k] == "boolean":
+            rows.append(Form(forms.TRUTH, k, price=price))
+            continue
+        column = after[:, k]
+        column = column[np.isfinite(column)]
+        spread = float(column.std()) if len(column) else 0.0
+        if spread < 1e-9:
+            continue
+        rows.append(Form(forms.LINE, k, number=float(column.mean()), scale=2 * spread, price=price))
+        rows += _numbered(k, kinds[k], price, column, spread, shown[:, k], last[:, k])
+    return Forms(concepts, rows)
+
+
+def _numbered(
+    k: int, kind: str, price: float, column: Floats, spread: float, shown: Floats, last: Floats
+) -> list[Form]:
+    """The forms that name a number, which costs 1."""
+    rows: list[Form] = []
+    dearer = price + 1
+    if kind == "count":
+        ends = np.unique(last[np.isfinite(last)])[:ENDS]
+        rows += [Form(forms.EQUAL, k, number=float(e), price=dearer) for e in ends]
+    along = np.unique(shown[np.isfinite(shown)])
+    if not len(along):
+        return rows
+    if kind == "count" or len(np.unique(np.round(column, DIGITS))) <= FEW_VALUES:
+        rows += [Form(forms.LEAST, k, number=float(q), price=dearer) for q in along[1 : 1 + STEPS]]
+    if kind != "count" and len(along) > 2:
+        bends = np.unique(np.quantile(along, BENDS))
+        rows += [Form(forms.BEND, k, number=float(q), scale=2 * spread, price=dearer) for q in bends]
+    if column.max() > along[-1] + 1e-9:
+        rows.append(Form(forms.ABOVE, k, number=float(along[-1]), price=dearer))
+    if column.min() < along[0] - 1e-9:
+        rows.append(Form(forms.BELOW, k, number=float(along[0]), price=dearer))
+    return rows
+
+
+def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floats) -> Forms:
+    """Order, company and balance of two concepts."""
+    shown = values[evidence.shown_states]
+    truths = [row for row in found.rows if row.form == forms.TRUTH][:PAIRED]
+    truth = np.nan_to_num(shown[:, [row.concept for row in truths]]) > 0.5
+    rows: list[Form] = []
+    together = truth.T.astype(np.int64) @ truth.astype(np.int64)  # [i, j] states in which both hold
+    alone = truth.sum(axis=0)[:, None] - together  # [i, j] i holds and j does not
+    for i, b in enumerate(truths):
+        for j, a in enumerate(truths):
+            if i != j and together[i, i] and not alone[i, j]:
+                rows.append(Form(forms.UNLESS, b.concept, a.concept, price=b.price + a.price))
+    for i, b in enumerate(truths):
+        for j, a in enumerate(truths[:i]):
+            if together[i, j] and alone[i, j] and alone[j, i]:
+                rows.append(Form(forms.BOTH, b.concept, a.concept, price=b.price + a.price))
+    counts = [row for row in found.rows if row.form == forms.LINE and kinds[row.concept] == "count" and row.price <= 2]
+    after = values[evidence.after]
+    for i, b in enumerate(counts[:BALANCED]):
+        for a in counts[:i]:
+            seen = float(np.nanmax(np.abs(shown[:, a.concept] - shown[:, b.concept])))
+            most = float(np.nanmax(np.abs(after[:, a.concept] - after[:, b.concept])))
+            if most > seen + 1e-9 and seen <= UNBALANCED:
+                rows.append(Form(forms.APART, b.concept, a.concept, seen, price=b.price + a.price + 1))
+    return Forms(found.concepts, rows)
+
+
+def _reasons(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, Floats]:
+    """Stopping is worth more where f holds: f true at the end of every demonstration."""
+    usable = [j for j, row in enumerate(found.rows) if row.form in (forms.TRUTH, forms.EQUAL, forms.LEAST)]
+    chosen = found.take(usable)
+    none = chosen.take([]), np.zeros((len(evidence.rows), 0))
+    ending = np.where(evidence.stop, 1.0, evidence.over)
+    if not usable or not ending.any():
+        return none
+    ends = chosen.columns(values[[path[-1] for path in evidence.paths]]) > 0.5
+    chosen = chosen.take(np.flatnonzero(ends.all(axis=0)))
+    if not len(chosen):
+        return none
+    held = chosen.columns(values)[evidence.after] * evidence.odds[:, None]
+    return _distinct(chosen, np.add.reduceat(held, evidence.first, axis=0) * ending[:, None])
+
+
+def _ranked(
+    evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats
+) -> tuple[tuple[tuple[int, bool], ...], Floats]:
+    """First by a quantity: for real concepts, which alternatives are beaten by another one."""
+    chosen = [k for k, kind in enumerate(kinds) if kind == "real" and _quantity(concepts[k], evidence)]
+    found: list[tuple[int, bool]] = []
+    columns: list[Floats] = []
+    known: set[bytes] = set()
+    for k in sorted(chosen, key=lambda k: (concepts[k].complexity, str(concepts[k]))):
+        after = evidence.mean(values[:, k])
+        before = values[evidence.at[evidence.group], k]
+        for largest in (True, False):
+            column = beaten(before, after if largest else -after, evidence.start, largest)
+            key = column.tobytes()
+            if column.any() and key not in known:
+                known.add(key)
+                found.append((k, largest))
+                columns.append(column)
+    table = np.array(columns).T if columns else np.zeros((len(evidence.rows), 0))
+    return tuple(found), table
+
+
+def _quantity(concept: Concept, evidence: Evidence) -> bool:
+    return any(isinstance(n, Primitive) and evidence.domain.fluent(n.name).real for n in walk(concept))

@@ -1,0 +1,251 @@
+"""Rules: what was never done although it was possible, and what always came first.
+
+A never-rule is true nowhere on a shown path and not risked by a shown step. Its evidence is what a person who likes
+each kind of step as often as it was shown, and knows no rule, would have done differently; its price is its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from meip.base.arrays import Bools, Floats, Ints
+from meip.concepts.check import kind, slot
+from meip.learning import forms
+from meip.learning.evidence import Evidence
+from meip.learning.offers import Offers
+from meip.learning.sparse import Problem, fit
+
+__all__ = ["Never", "Nevers", "always_first", "chosen_first", "worth_telling"]
+
+PRICE, STEEP = 0.6, 1.5
+MOST, LEAST = 12, 1.0  # rules, and nats of evidence
+EXCEPTION, MANY = 3.0, 4  # what a counterexample costs in nats, and the demonstrations that have to be there for it
+STRENGTH = 5.0
+NULL_RIDGE = 0.02
+NEVER_FORMS = (forms.TRUTH, forms.ABOVE, forms.BELOW, forms.APART, forms.UNLESS)
+BOUNDS = (forms.ABOVE, forms.BELOW, forms.APART)
+NEARLY = 0.1  # of the range of a real value: as good as met
+UNDONE, BY_ACCIDENT = 0.25, 0.4  # what more of the alternatives than this undo, or bring about, is no milestone
+
+
+@dataclass(frozen=True)
+class Never:
+    """A rule with the evidence for it."""
+
+    form: int
+    """Its place among the forms."""
+    evidence: float
+    price: float
+    possible: int
+    """Choices at which it could have been broken."""
+    broken: int = 0
+    """Demonstrations in which it was."""
+
+    @property
+    def strength(self) -> float:
+        """What a step that risks it pays."""
+        return float(STRENGTH / (1 + np.exp(self.price - self.evidence)))
+
+
+class Nevers:
+    """What was possible and never done: candidates for rules, and those that are worth their price."""
+
+    def __init__(self, evidence: Evidence, offers: Offers) -> None:
+        self.evidence = evidence
+        self.forms, self.entered, self.broken = _candidates(evidence, offers)
+        self.prices = PRICE * offers.prices[self.forms] ** STEEP
+        self._usual = _habits(evidence, offers)
+
+    def found(self, without: int | None = None) -> list[Never]:
+        """The rules, one after the other, as long as their evidence is worth more than their price.
+
+        What a rule explains is no evidence for the next. The demonstration that says most is left out of account, and
+        so is the one (of a kind) that nobody is to look at.
+        """
+        evidence = self.evidence
+        if not len(self.forms):
+            return []
+        seen = np.ones(evidence.count) if without is None else np.where(evidence.demo == without, 0.0, 1.0)
+        price = self.prices + EXCEPTION * (self.broken >= 0)
+        offset = np.zeros(len(evidence.rows))
+        taken = np.zeros(len(self.forms), np.bool_)
+        rules: list[Never] = []
+        while len(rules) < MOST:
+            p = self._usual * np.exp(offset)
+            p /= np.add.reduceat(p, evidence.start[:-1])[evidence.group]
+            risked = np.add.reduceat(self.entered * p[:, None], evidence.start[:-1], axis=0)  # [C, R]
+            gain = -np.log(np.maximum(1 - risked, 1e-9)) * (seen / evidence.copies)[:, None]
+            gain[evidence.demo[:, None] == self.broken[None, :]] = 0.0
+            worth = _without_the_most_telling(gain, evidence)
+            net = np.where(taken | (worth < LEAST), -np.inf, worth - price)
+            best = int(np.argmax(net))
+            if net[best] <= 0:
+                break
+            taken[best] = True
+            possible = int(np.logical_or.reduceat(self.entered[:, best], evidence.start[:-1]).sum())
+            broken = int(self.broken[best] >= 0)
+            rules.append(Never(int(self.forms[best]), float(worth[best]), float(price[best]), possible, broken))
+            offset -= min(float(np.logaddexp(0, net[best])), STRENGTH) * self.entered[:, best]
+        return rules
+
+
+def _without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
+    total: Floats = gain.sum(axis=0)
+    if evidence.kinds < 3:
+        return total
+    each = np.stack([gain[evidence.demo == d].sum(axis=0) for d in range(evidence.kinds)])
+    return np.asarray((total - each.max(axis=0)) * evidence.kinds / (evidence.kinds - 1), np.float64)
+
+
+def _candidates(evidence: Evidence, offers: Offers) -> tuple[Ints, Bools, Ints]:
+    """Forms that were possible and never so, which alternatives would have made them so [N, R], and for each the kind
+    of demonstrations in which it was so nevertheless (-1: none): where there are enough others, a rule survives one."""
+    chosen = np.flatnonzero(np.isin(offers.forms.kinds, NEVER_FORMS))
+    columns = offers.forms.take(chosen).columns(offers.values) > 0.5
+    entered = evidence.entered(columns)
+    wrong = np.zeros((evidence.kinds, len(chosen)), np.bool_)
+    for d, path in enumerate(evidence.paths):
+        wrong[evidence.same[d]] |= columns[path].any(axis=0)
+    for c, row in enumerate(evidence.chosen):
+        wrong[evidence.demo[c]] |= entered[row]
+    count = wrong.sum(axis=0)
+    survives = (count == 1) & (evidence.kinds >= MANY)
+    broken = np.where(survives, wrong.argmax(axis=0), -1)
+    allowed = (count == 0) | survives
+    for i in np.flatnonzero(allowed):
+        row = offers.forms.rows[chosen[i]]
+        if row.form == forms.UNLESS and not _is_milestone(evidence, offers.values[:, row.other]):
+            allowed[i] = False
+        if row.form in BOUNDS and len(evidence.paths) > 1 and _met(evidence, offers, row) < 2:
+            allowed[i] = False
+    other = entered & (evidence.demo[evidence.group][:, None] != broken[None, :])
+    allowed &= other.any(axis=0)
+    return chosen[allowed], entered[:, allowed], broken[allowed]
+
+
+def _met(evidence: Evidence, offers: Offers, row: forms.Form) -> int:
+    """In how many demonstrations a bound was met: found without either of two, it holds in it."""
+    count = 0
+    column = offers.values[:, row.concept]
+    whole = row.form == forms.APART or bool((column[np.isfinite(column)] % 1 == 0).all())
+    near = 1e-9 if whole else NEARLY * float(np.nanmax(column) - np.nanmin(column))
+    for path in evidence.paths:
+        v = offers.values[path, row.concept]
+        if row.form == forms.APART:
+            v = np.abs(v - offers.values[path, row.other])
+        v = v[np.isfinite(v)]
+        if len(v):
+            count += abs((v.min() if row.form == forms.BELOW else v.max()) - row.number) <= near
+    return count
+
+
+def _habits(evidence: Evidence, offers: Offers) -> Floats:
+    """The probability of each alternative for a person who likes each kind of step as often as it was shown."""
+    simple = list(_kinds_of_steps(offers).values())
+    columns = np.ascontiguousarray(np.hstack([offers.changes[:, simple], evidence.stop[:, None].astype(np.float64)]))
+    size = columns.shape[1]
+    problem = Problem(
+        columns,
+        evidence.start,
+        evidence.group,
+        evidence.chosen,
+        np.zeros(size),
+        np.full(size, -9.0),
+        np.full(size, 9.0),
+    )
+    weights = fit(problem, 0.0, np.zeros(size), np.ones(evidence.count), NULL_RIDGE)
+    return problem.foreseen(weights)[1]
+
+
+def _kinds_of_steps(offers: Offers) -> dict[Hashable, int]:
+    """The places of the simplest forms, one for each fluent: how many, else how much, else whether."""
+    rank = {"count": 0, "real": 1, "boolean": 2}
+    found: dict[Hashable, int] = {}
+    for j, row in enumerate(offers.forms.rows):
+        if row.form not in (forms.TRUTH, forms.LINE) or row.price > 1:
+            continue
+        concept = offers.forms.concepts[row.concept]
+        known = found.get(slot(concept))
+        if known is None or rank[kind(concept)] < rank[kind(offers.forms.concepts[offers.forms.rows[known].concept])]:
+            found[slot(concept)] = j
+    return found
+
+
+def always_first(evidence: Evidence, offers: Offers, weights: Floats) -> list[tuple[int, int]]:
+    """(then, first): concepts of which one came true before the other wherever both did, and stayed so.
+
+    Of those that matter, or are simple, and are milestones: at most a quarter of the alternatives undo them.
+    """
+    used = [
+        row
+        for row, weight in zip(offers.forms.rows, weights, strict=True)
+        if row.form == forms.TRUTH and (abs(weight) > 1e-6 or row.price <= 1)
+    ]
+    used = [row for row in used if _is_milestone(evidence, offers.values[:, row.concept])]
+    times = np.array([[_first_time(offers.values[path, row.concept]) for path in evidence.paths] for row in used])
+    shown = np.nan_to_num(offers.values[evidence.shown_states]) > 0.5
+    found = []
+    for i, a in enumerate(used):
+        for j, b in enumerate(used):
+            met = np.isfinite(times[j])
+            if i == j or met.sum() < min(2, evidence.kinds) or not (times[i] > 0).all():
+                continue
+            if (times[i][met] < times[j][met]).all() and not (shown[:, b.concept] & ~shown[:, a.concept]).any():
+                found.append((b.concept, a.concept))
+    return found
+
+
+def worth_telling(evidence: Evidence, offers: Offers, pairs: Sequence[tuple[int, int]]) -> list[int]:
+    """Places of the pairs (then, first) that say most: what came last before the earliest that followed.
+
+    "Some before" follows from "all before"; of concepts that always came true together the simplest stands for all.
+    """
+    concepts = {k for pair in pairs for k in pair}
+    times = {k: np.array([_first_time(offers.values[path, k]) for path in evidence.paths]) for k in concepts}
+    simple = {k: (offers.forms.concepts[k].complexity, str(offers.forms.concepts[k])) for k in concepts}
+    known = set(pairs)
+
+    def later(one: int, other: int) -> bool:
+        """Does `one` come true no earlier than the other, and is it the better of two that come together?"""
+        a, b = times[one], times[other]
+        return bool((a >= b).all() and ((a > b).any() or simple[one] < simple[other]))
+
+    def earlier(one: int, other: int) -> bool:
+        a, b = times[one], times[other]
+        return bool((a <= b).all() and ((a < b).any() or simple[one] < simple[other]))
+
+    found = []
+    for place, (then, first) in enumerate(pairs):
+        if slot(offers.forms.concepts[then]) == slot(offers.forms.concepts[first]):
+            continue  # "some before all" goes without saying
+        if any(k != first and (then, k) in known and later(k, first) for k in concepts):
+            continue
+        if any(k != then and (k, first) in known and earlier(k, then) for k in concepts):
+            continue
+        found.append(place)
+    return found
+
+
+def _is_milestone(evidence: Evidence, column: Floats) -> bool:
+    """Few alternatives undo it, and it does not come by accident: most alternatives do not make it true."""
+    true = np.nan_to_num(column) > 0.5
+    steps = ~evidence.stop[evidence.alternative]
+    before, after = true[evidence.at[evidence.group]][evidence.alternative], true[evidence.after]
+    on, off = before & steps, ~before & steps
+    undone = float((~after[on]).mean()) if on.any() else 0.0
+    made = float(after[off].mean()) if off.any() else 0.0
+    return undone <= UNDONE and made <= BY_ACCIDENT
+
+
+def _first_time(column: Floats) -> float:
+    true = np.nan_to_num(column) > 0.5
+    return float(true.argmax()) if true.any() else np.inf
+
+
+def chosen_first(evidence: Evidence, then: Bools, first: Bools) -> int:
+    """Choices at which the order could have been broken, and was not."""
+    entered = evidence.entered((then & ~first)[:, None])[:, 0]
+    return int(np.logical_or.reduceat(entered, evidence.start[:-1]).sum())

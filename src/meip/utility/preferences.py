@@ -1,0 +1,223 @@
+"""Preferences: what a person who chooses step by step goes by, beside the utility of states.
+
+A step is worth what it adds to g, less what the rules say that it would break, or do too early; to stop is worth more
+where what every demonstration ended with holds. `ChoiceRanking` computes all of this for states of a graph, once each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from meip.base.arrays import Floats, Ints
+from meip.base.documents import Strict
+from meip.concepts.language import Composite
+from meip.concepts.values.columns import values_at
+from meip.model.graph import StateGraph
+from meip.utility.ranking import UtilityRanking
+from meip.utility.terms import ConceptText, Utility, UtilityTerm
+
+__all__ = [
+    "Before", "ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "Statement", "StatementKind", "View",
+    "beaten", "summed", "with_order",
+]  # fmt: skip
+
+SAME = 1e-9
+OMIT = {"omit_default": True}
+TEXT = {"as_text": True}
+StatementKind = Literal["wanted", "avoided", "first", "order", "never", "done"]
+
+
+@dataclass(frozen=True)
+class Rule(Strict):
+    """Something never to be done."""
+
+    concept: ConceptText = field(metadata=TEXT)
+    strength: float
+    """What a step that risks it pays, in units of g."""
+    evidence: float
+    """In nats: how surprising it is that somebody without the rule never broke it."""
+    price: float
+    """In nats: how long it is."""
+    possible: int
+    """How often it could have been broken in the demonstrations."""
+    broken: int = field(default=0, metadata=OMIT)
+    """In how many demonstrations it was broken nevertheless."""
+
+
+@dataclass(frozen=True)
+class Before(Strict):
+    """Something always came before something else."""
+
+    first: ConceptText = field(metadata=TEXT)
+    then: ConceptText = field(metadata=TEXT)
+    strength: float
+    """What a step pays that makes the second true without the first."""
+    possible: int
+    """How often it could have been done otherwise in the demonstrations; 0: there was no other way."""
+
+
+@dataclass(frozen=True)
+class First(Strict):
+    """Of the steps that change a quantity, the one that makes it largest (or smallest) comes first."""
+
+    concept: ConceptText = field(metadata=TEXT)
+    largest: bool
+    weight: float
+    """What another step pays, as a negative number."""
+
+
+@dataclass(frozen=True)
+class HeldOut(Strict):
+    """What would have been learned without one demonstration."""
+
+    without: tuple[int, ...]
+    """Demonstrations by number, from 1; several where they show the same."""
+    loss: float
+    """Of the demonstration left out: nats per choice."""
+    utility: Utility
+    done: Utility
+    stop: float
+    never: tuple[float, ...] = ()
+    """What a step pays for each rule; 0 where nothing would have spoken for it."""
+    first: tuple[float, ...] = ()
+    """What another step pays, for each quantity that some step comes first by."""
+
+
+@dataclass(frozen=True)
+class Statement(Strict):
+    """One sentence of what was learned, with what speaks for it."""
+
+    kind: StatementKind
+    concept: ConceptText = field(metadata=TEXT)
+    """For an order: "then and not first"."""
+    weight: float
+    """In the small model of the explanation; for a rule or an order what breaking it costs."""
+    evidence: float
+    """In nats, after its price."""
+    possible: int = field(default=0, metadata=OMIT)
+    """Choices at which it could have been otherwise; for an order 0 where there was no other way."""
+    leaning: tuple[str, ...] = field(default=(), metadata=OMIT)
+    """Concepts of the utility that say nearly the same in the demonstrations: they change with an edit of this one."""
+
+
+@dataclass(frozen=True)
+class Preferences(Strict):
+    """How somebody chooses, besides g."""
+
+    never: tuple[Rule, ...] = ()
+    order: tuple[Before, ...] = ()
+    first: tuple[First, ...] = ()
+    done: Utility = field(default_factory=lambda: Utility(()))
+    """What to stop is worth, by what holds."""
+    stop: float = 0.0
+    """.. and in any case."""
+    least: float | None = None
+    """The least worth of stopping where a demonstration stopped by itself; None where none did."""
+    pace: float = 0.05
+    """What a step has to gain to be taken without looking further."""
+    patience: float = 0.0
+    """Discount of what is further ahead; 0: look ahead only where no single step gains enough."""
+    held_out: tuple[HeldOut, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    """The same in a few sentences: a small model of its own, to be read."""
+    foreseen: float = 0.0
+    """How many of the shown choices the statements foresee."""
+    by_chance: float = 0.0
+    choices: int = 0
+
+
+class ChoiceRanking(UtilityRanking):
+    """g, what to stop is worth, which rules are broken, and the same by those who did not see one demonstration.
+
+    Columns: g; stop; a rule each; g and stop of each held-out model; what an order is about; quantities.
+    """
+
+    def __init__(self, utility: Utility, preferences: Preferences) -> None:
+        self.preferences = preferences
+        self.rules = len(preferences.never)
+        others = [u for held in preferences.held_out for u in (held.utility, held.done)]
+        ends = list(dict.fromkeys(c for pair in preferences.order for c in (pair.first, pair.then)))
+        marked = [*(rule.concept for rule in preferences.never), *ends]
+        marks = [Utility((UtilityTerm(concept, "boolean", (), (1.0,)),)) for concept in marked]
+        ranked = [Utility((UtilityTerm(one.concept, "linear"),)) for one in preferences.first]
+        super().__init__([utility, preferences.done, *marks[: self.rules], *others, *marks[self.rules :], *ranked])
+        self.wishes = utility
+        place = {c: self.members - len(ranked) - len(ends) + k for k, c in enumerate(ends)}
+        self.before = np.array([(place[p.first], place[p.then]) for p in preferences.order], np.int64).reshape(-1, 2)
+        """The columns of what comes first, and of what then."""
+        self.order_strength = np.array([p.strength for p in preferences.order])
+        self.ranked = np.arange(self.members - len(ranked), self.members)
+        """The columns of quantities, NaN where they are missing."""
+        self.largest = np.array([one.largest for one in preferences.first], np.bool_)
+        self._places = np.array([self.concepts.index(one.concept) for one in preferences.first], np.int64)
+        self.constant = np.zeros(self.members)
+        self.constant[1] = preferences.stop
+        for k, held in enumerate(preferences.held_out):
+            self.constant[2 + self.rules + 2 * k + 1] = held.stop
+
+    def _rank(self, graph: StateGraph, states: Ints) -> Floats:
+        if not len(self._terms):
+            return np.zeros((len(states), self.members)) + self.constant
+        values, missing = values_at(graph, self._program(graph.domain), states)
+        found = self._utilities(values, missing, self._weights) + self.constant
+        if len(self._places):
+            found[:, self.ranked] = np.where(missing[:, self._places], np.nan, values[:, self._places])
+        return found
+
+    def view(self, number: int) -> View:
+        """What one model sees: 0 is the learned one, the others each held a demonstration out."""
+        how = self.preferences
+        if number == 0:
+            strength = np.array([rule.strength for rule in how.never])
+            return View(0, 1, strength, np.array([one.weight for one in how.first]))
+        held, first = how.held_out[number - 1], 2 + self.rules + 2 * (number - 1)
+        return View(first, first + 1, np.array(held.never), np.array(held.first))
+
+
+@dataclass(frozen=True)
+class View:
+    """One model of a `ChoiceRanking`."""
+
+    g: int
+    """Its columns."""
+    stop: int
+    never: Floats
+    """What a step pays for each rule .."""
+    first: Floats
+    """.. and for each quantity that another step comes first by."""
+
+
+def summed(terms: Sequence[UtilityTerm]) -> Utility:
+    """A utility in which terms of the same concept are one."""
+    found: dict[object, UtilityTerm] = {}
+    for term in terms:
+        known = found.get(term.concept)
+        weights = tuple(a + b for a, b in zip(known.weights, term.weights, strict=True)) if known else term.weights
+        found[term.concept] = UtilityTerm(term.concept, term.kind, term.knots, weights)
+    return Utility(tuple(t for t in found.values() if np.abs(t.weights).max() > SAME))
+
+
+def with_order(utility: Utility, preferences: Preferences) -> Utility:
+    """The utility in which what comes too early counts against a state: for rankings of states alone."""
+    pairs = [
+        UtilityTerm(Composite("and", (pair.then, Composite("not", (pair.first,)))), "boolean", (), (-pair.strength,))
+        for pair in preferences.order
+    ]
+    return summed([*utility.terms, *pairs])
+
+
+def beaten(before: Floats, after: Floats, start: Ints, largest: bool = True) -> Floats:
+    """Which alternatives [N] change a quantity although another one of the same choice would make it better.
+
+    `after` is the quantity after each alternative, the better the larger; choices begin at `start` [C + 1].
+    """
+    own = before if largest else -before
+    with np.errstate(invalid="ignore"):
+        changed = np.isfinite(after) & ~(np.abs(after - own) <= SAME)
+    worth = np.where(changed, after, -np.inf)
+    best = np.repeat(np.maximum.reduceat(worth, start[:-1]), np.diff(start))
+    return np.asarray(changed & (worth < best - SAME), np.float64)

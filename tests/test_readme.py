@@ -47,7 +47,7 @@ def test_the_page_about_learning_is_true(tmp_path: Path, monkeypatch: pytest.Mon
     names: dict[str, Any] = {}
     for text in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "learning.md").read_text(), flags=re.DOTALL):
         exec(text, names)
-    assert names["plan"].tau == 1.0
+    assert names["plan"].actions[0] == [1, "torch", 6]
 
 
 def test_the_page_about_worlds_is_true() -> None:

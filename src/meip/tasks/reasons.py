@@ -83,12 +83,18 @@ def _stopping(choosers: list[Chooser], found: Found, seen: dict[int, int], horiz
 
 def _why(graph: StateGraph, ranking: ChoiceRanking, found: Found, first: int) -> list[tuple[Reason, ...]]:
     """The concepts that change most of g at each step."""
-    terms = ranking.wishes.terms
+    done = ranking.preferences.done
+    terms = (*ranking.wishes.terms, *done.terms)
     if not terms:
         return [()] * len(found.actions)
     program = Programs(graph.domain)([term.concept for term in terms])
     parts = features(terms, *values_at(graph, program, found.states[first:]))
-    adds = np.diff(parts * ranking.wishes.weights, axis=0)
+    parts *= np.concatenate([ranking.wishes.weights, done.weights])
+    adds = np.diff(parts, axis=0)
+    if done.terms:  # what everybody ended with counts where the episode is over
+        adds[:, -len(done.terms) :] = 0.0
+        if not graph.has_goal and not len(graph.action_numbers(found.states[-1])):
+            adds[-1:, -len(done.terms) :] = parts[-1, -len(done.terms) :]
     why = []
     for row in adds:
         chosen = [k for k in np.argsort(-np.abs(row), kind="stable")[:MOST] if abs(row[k]) > SAME]

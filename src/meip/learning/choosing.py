@@ -21,7 +21,7 @@ from meip.base.errors import LearningError
 from meip.concepts.bank import ConceptBank
 from meip.concepts.check import kind, slot
 from meip.concepts.grammar import Grammar
-from meip.concepts.language import Concept
+from meip.concepts.language import Concept, Quantified
 from meip.concepts.parser import parse_concept
 from meip.learning import forms
 from meip.learning.evidence import Evidence
@@ -46,6 +46,7 @@ CLOSURE = 2.0  # what an order is worth at least
 DONE_PRICE = 0.3
 PACE, SLOWEST = 0.5, 0.05
 LEANING = 0.4  # correlation from which on a term says nearly what a statement says
+ENDS = 4  # truths that always held in the end
 GUESSES = 2  # statements where none is worth its price
 SURE = 2.0  # nats of net evidence above which a rule is told
 BUDGET = 6000  # concepts
@@ -369,6 +370,7 @@ class _Study:
             heaviest = np.argsort(-np.abs(wishes * offers.changes.std(axis=0)), kind="stable")[:GUESSES]
             taken = [(int(j), float(wishes[j]), 0.0) for j in heaviest if abs(wishes[j]) > 1e-8]
         found = [self._statement(j, w, n, wishes) for j, w, n in taken]
+        found += self._always_in_the_end([str(statement.concept) for statement in found])
         found += [
             Statement("never", offers.forms.concept(r.form), -r.strength, r.evidence - r.price, r.possible)
             for r in firm
@@ -379,6 +381,24 @@ class _Study:
             "statements": tuple(found), "foreseen": small.foreseen, "by_chance": small.by_chance,
             "choices": evidence.count,
         }  # fmt: skip
+
+    def _always_in_the_end(self, told: Sequence[str]) -> list[Statement]:
+        """The simplest truths that held at the end of every demonstration and at the start of none."""
+        if self.options.concepts is not None:
+            return []
+        values = self.offers.values
+        starts = np.nan_to_num(values[[path[0] for path in self.evidence.paths]]) > 0.5
+        ends = np.nan_to_num(values[[path[-1] for path in self.evidence.paths]]) > 0.5
+        held = ends.all(axis=0) & ~starts.any(axis=0)
+        found: dict[object, Concept] = {}
+        for k in np.flatnonzero(held):
+            concept = self.offers.forms.concepts[int(k)]
+            if isinstance(concept, Quantified) and concept.quantifier != "count" and concept.complexity == 1:
+                known = found.get(slot(concept))
+                if known is None or concept.quantifier == "all":
+                    found[slot(concept)] = concept
+        chosen = [c for c in found.values() if str(c) not in told]
+        return [Statement("done", concept, 0.0, 0.0) for concept in chosen[:ENDS]]
 
     def _statement(self, j: int, weight: float, worth: float, wishes: Floats) -> Statement:
         offers = self.offers

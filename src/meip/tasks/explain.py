@@ -25,6 +25,7 @@ from meip.utility.terms import curve
 __all__ = ["MAJORITY", "Explanation", "Reading", "Said", "explain", "layers", "reduced"]
 
 MAJORITY = 0.5
+FIRM = 1.0  # nats beyond the price from which on a wish is more than a guess
 FORCED = " (always so far; there was no other way)"
 MOST_TOLD = 4  # wishes without an order in the sentence
 Curve = tuple[tuple[float, float], ...]  # (value of the concept, what it adds to g)
@@ -161,7 +162,7 @@ def _said(statement: Statement, domain: Domain, stops: bool) -> Said:
         case "first":
             text = f"first what makes {plain} {'smallest' if statement.weight > 0 else 'largest'}"
         case "done":
-            text = f"it is done when {plain}" if stops else f"in the end {plain}"
+            text = f"it is done when {plain}" if stops and statement.weight else f"in the end {plain}"
         case "never":
             text = f"never {forbidden(concept, domain)}, although it was possible {_times(times)}"
         case "order":
@@ -184,12 +185,13 @@ def _told(how: Preferences, domain: Domain) -> str:
     """Statements as a sentence: the order, what is wanted, what is never done, when it is done."""
     found: dict[str, list[str]] = {}
     for said in _statements(how, domain):
-        if said.kind != "order":
+        if said.kind in ("wanted", "avoided"):
+            found.setdefault("wanted" if said.evidence >= FIRM else "perhaps", []).append(said.english)
+        elif said.kind != "order":
             found.setdefault(said.kind, []).append(said.english)
     parts = [_chain(how.statements, domain)]
-    wanted = [*found.get("wanted", []), *found.get("avoided", [])]
-    guessed = all(s.evidence <= 0 for s in how.statements if s.kind in ("wanted", "avoided"))
-    parts.append(f"{'perhaps' if guessed else 'wanted'}: {'; '.join(wanted)}" if wanted else "")
+    for word, each in (("wanted", found.get("wanted", [])), ("perhaps", found.get("perhaps", []))):
+        parts.append(f"{word}: {'; '.join(each)}" if each else "")
     parts += ["; ".join(found.get(each, [])) for each in ("first", "never", "done")]
     told = ". ".join(part[0].upper() + part[1:] for part in parts if part)
     return f"{told}. This {_foreseen(how)}." if told else "Nothing was found that tells shown steps from others."

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from meip.base.arrays import Floats
+from meip.concepts.canonical import conjuncts
 from meip.concepts.check import kind
-from meip.concepts.language import Concept, Primitive, walk
+from meip.concepts.language import Concept, Negation, Primitive, Term, walk
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Form, Forms
@@ -32,6 +33,7 @@ BENDS = (0.25, 0.5, 0.75)  # quantiles of what was shown
 PAIRED = 80  # truths that are paired
 BALANCED, UNBALANCED = 40, 2  # counts that are compared, and by how much they may differ
 DIGITS = 9
+RELATIVE = 2.5  # the price of a number that depends on the size of the world; of others it is 1
 
 
 @dataclass(frozen=True)
@@ -104,16 +106,16 @@ def _alone(evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str]
         if spread < 1e-9:
             continue
         rows.append(Form(forms.LINE, k, number=float(column.mean()), scale=2 * spread, price=price))
-        rows += _numbered(k, kinds[k], price, column, spread, shown[:, k], last[:, k])
+        dearer = price + (RELATIVE if _negative(concept) else 1)
+        rows += _numbered(k, kinds[k], dearer, column, spread, shown[:, k], last[:, k])
     return Forms(concepts, rows)
 
 
 def _numbered(
-    k: int, kind: str, price: float, column: Floats, spread: float, shown: Floats, last: Floats
+    k: int, kind: str, dearer: float, column: Floats, spread: float, shown: Floats, last: Floats
 ) -> list[Form]:
-    """The forms that name a number, which costs 1."""
+    """The forms that name a number."""
     rows: list[Form] = []
-    dearer = price + 1
     if kind == "count":
         ends = np.unique(last[np.isfinite(last)])[:ENDS]
         rows += [Form(forms.EQUAL, k, number=float(e), price=dearer) for e in ends]
@@ -130,6 +132,12 @@ def _numbered(
     if column.min() < along[0] - 1e-9:
         rows.append(Form(forms.BELOW, k, number=float(along[0]), price=dearer))
     return rows
+
+
+def _negative(concept: Concept) -> bool:
+    """Is it about how many are not so? Such a number depends on how many there are, and costs more."""
+    value = getattr(concept, "value", None)
+    return isinstance(value, Term) and all(isinstance(part, Negation) for part in conjuncts(value))
 
 
 def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floats) -> Forms:

@@ -30,7 +30,7 @@ from meip.learning.offers import offered
 from meip.learning.rules import Never, Nevers, always_first, chosen_first, worth_telling
 from meip.learning.selection import unless
 from meip.learning.sparse import GRID, Problem, fit, path, strength_of
-from meip.learning.stepwise.candidates import _Pruner
+from meip.learning.stepwise.candidates import Pruner
 from meip.learning.told import small_model
 from meip.model.choices import Replayed, Walk
 from meip.model.domain import Domain
@@ -129,7 +129,7 @@ class _Study:
         return found
 
     def _bank(self) -> list[Concept]:
-        pruner = _Pruner(self.evidence.denotation)
+        pruner = Pruner(self.evidence.denotation)
         found: list[Concept] = []
         for level, concepts, info in ConceptBank(self.evidence.domain, self.options.grammar, pruner).levels():
             found += concepts

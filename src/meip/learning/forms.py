@@ -18,9 +18,8 @@ from meip.utility.terms import UtilityTerm
 
 __all__ = ["Form", "Forms"]
 
-TRUTH, LINE, EQUAL, LEAST, ABOVE, BELOW, BEND, UNLESS, BOTH, APART, EITHER, SMALLER = range(12)
-TRUE_OR_FALSE = (TRUTH, EQUAL, LEAST, ABOVE, BELOW, UNLESS, BOTH, APART, EITHER, SMALLER)
-PAIRS = (UNLESS, BOTH, APART, EITHER, SMALLER)
+TRUTH, LINE, EQUAL, LEAST, ABOVE, BELOW, BEND, UNLESS, BOTH, APART = range(10)
+TRUE_OR_FALSE = (TRUTH, EQUAL, LEAST, ABOVE, BELOW, UNLESS, BOTH, APART)
 
 
 class Form(NamedTuple):
@@ -99,10 +98,6 @@ class Forms:
             return Composite("and", (one, _no(two)))
         if row.form == BOTH:
             return Composite("and", (one, two))
-        if row.form == EITHER:
-            return Composite("or", (one, two))
-        if row.form == SMALLER:
-            return _no(Composite("<=", (two, one)))
         return _no(
             Composite("<=", (Composite("max", (Composite("-", (one, two)), Composite("-", (two, one)))), number))
         )
@@ -143,8 +138,4 @@ def _evaluated(
         return one * (1 - two)
     if form == BOTH:
         return one * two
-    if form == EITHER:
-        return np.maximum(one, two)
-    if form == SMALLER:
-        return values[:, k] < values[:, o] - TIE
     return np.abs(one - two) > number + TIE

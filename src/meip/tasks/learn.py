@@ -210,7 +210,7 @@ def _by_choices(
         concepts=options.concepts,
         members=members,
         share=cast(float, options.concept_share),
-        order=options.order == "closure",
+        order=options.order == "closure" and options.concepts is None,
         tolerance=options.tolerance,
         seed=options.seed,
     )

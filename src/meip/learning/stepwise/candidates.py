@@ -32,7 +32,7 @@ from meip.concepts.parser import parse_concept
 from meip.concepts.values.denotation import Denotation
 from meip.model.domain import Domain
 
-__all__ = ["Candidates", "find_candidates", "given_candidates", "price"]
+__all__ = ["Candidates", "Pruner", "find_candidates", "given_candidates", "price"]
 
 AGREEMENT = 1.1  # what is taken off for each
 STEEP = 1.5  # a concept twice as long has to be worth more than twice as much
@@ -51,7 +51,7 @@ class Candidates:
     levels: list[LevelInfo] = field(default_factory=list)
 
 
-class _Pruner:
+class Pruner:
     """Keeps one term of each different value over the training states."""
 
     def __init__(self, denotation: Denotation) -> None:
@@ -75,7 +75,7 @@ class _Pruner:
 
 def find_candidates(denotation: Denotation, problem_of: Sequence[int], grammar: Grammar | None = None) -> Candidates:
     """All candidate concepts of a grammar over the states of a batch."""
-    pruner = _Pruner(denotation)
+    pruner = Pruner(denotation)
     bank = ConceptBank(denotation.domain, grammar or Grammar.planning(), pruner)
     problems = np.asarray(problem_of)
     starts = np.flatnonzero(np.diff(problems, prepend=-1))
@@ -163,7 +163,7 @@ def _with_own_goal(left: Term, right: Term, domain: Domain) -> bool:
     return domain.fluent(names[0]).goal_of == names[1] or domain.fluent(names[1]).goal_of == names[0]
 
 
-def _variants(concept: Concept, pruner: _Pruner) -> list[Concept]:
+def _variants(concept: Concept, pruner: Pruner) -> list[Concept]:
     if not isinstance(concept, Quantified):
         return [concept]
     return [concept, *(replace(concept, value=t) for t in pruner.twins.get(concept.value, ()))]

@@ -31,6 +31,8 @@ class Grammar(Strict):
     """A predicate with its own goal copy: ``p and p_goal``, ``p_goal and not p``, same, within."""
     mix_goals: bool = True
     """False: plain predicates about now and about the goal are joined by the goal agreement rule only."""
+    numbers: bool = True
+    """Concepts compared with numbers: exactly, at least, more than ever shown. False: a count is a sum, by one."""
     predicate_mean: bool = False
     """``mean(p)``, the share of tuples in a predicate."""
     max_level: int = 3
@@ -82,7 +84,8 @@ class Grammar(Strict):
     def planning(cls, max_level: int = 6, max_role_level: int = 4, deeper_below: int = 300) -> Grammar:
         """The grammar for planning domains with goals: counts, restriction, composition, agreement with the goal.
 
-        Boolean combinations are for predicates of one argument; roles meet only their own goal copies.
+        Boolean combinations are for predicates of one argument; roles meet only their own goal copies. How many there
+        are to be is said by each problem's goal, so that no numbers are named.
         """
         return cls(
             quantifiers=("count",),
@@ -93,6 +96,7 @@ class Grammar(Strict):
             composition=True,
             goal_agreement=True,
             mix_goals=False,
+            numbers=False,
             max_level=max_level,
             max_role_level=max_role_level,
             deeper_below=deeper_below,

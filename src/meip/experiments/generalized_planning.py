@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +30,13 @@ __all__ = ["METRICS", "NAME", "NOTES", "SIZES", "BlindAgent", "Lesson", "drawn",
 
 NAME = "generalized-planning"
 NOTES = (
-    "solved: the share of problems in which the goal was reached within 30 s and 1000 steps (greedy) or 2000 "
-    "expansions (gbfs); length and expansions (the median) are of the solved ones",
-    "wl: WL features with the same demonstrations, objective and searches; left out where wlplan is not installed",
+    "solved: the share of problems in which the goal was reached within 30 s and 1000 steps (walk) or 2000 "
+    "expansions (gbfs); length, relative (to the plan that came with the problem) and expansions (both the median) are "
+    "of the solved ones",
+    "walk: step by step, by choices that look ahead (meip) or by the best next state (others); gbfs: best first",
+    "wl: WL features with the same demonstrations and likelihood; left out where wlplan is not installed",
 )
-BUDGETS = {"greedy": 1000, "gbfs": 2000}  # expansions by each search
+BUDGETS = {"walk": 1000, "gbfs": 2000}  # expansions by each search
 SECONDS = 30.0
 LESSONS, OTHERS = 5, 40
 SHORT, LONG = 3, 20  # steps of the plans that are learned from
@@ -59,6 +62,8 @@ class Lesson:
     domain: str
     episodes: tuple[Episode, ...]
     others: tuple[tuple[int, PddlWorld], ...]
+    references: tuple[int, ...] = ()
+    """The lengths of the plans that came with these, where any did."""
 
 
 def run(experiment: Experiment) -> list[Row]:
@@ -103,7 +108,8 @@ def drawn(folder: Path, seed: int, others: int = OTHERS) -> Lesson:
     tried = sorted(rng.choice(len(rest), min(others, len(rest)), replace=False).tolist())
     episodes = tuple(read_pair(plan.with_suffix(".pddl"), plan, domain) for plan in shown)
     worlds = [read_problem(rest[i].with_suffix(".pddl"), domain) for i in tried]
-    return Lesson(folder.name, episodes, tuple((len(w.problem.objects), w) for w in worlds))
+    sized = tuple((len(w.problem.objects), w) for w in worlds)
+    return Lesson(folder.name, episodes, sized, tuple(steps[rest[i]] for i in tried))
 
 
 def _folders(data: Path) -> list[Path]:
@@ -135,22 +141,35 @@ def _expansions(graph: StateGraph, way: Behaviour) -> float | None:
 METRICS = (Metric("solved", _reached, proportion=True), Metric("length", _length), Metric("expansions", _expansions))
 
 
+AVERAGED: dict[str, Callable[..., Any]] = {"length": np.mean, "relative": np.median, "expansions": np.median}
+
+
 def _tried(lesson: Lesson, seed: int, experiment: Experiment) -> Iterator[Row]:
     """Learn, and search in every problem by every method: a row for each, with the problem's size."""
     experiment.tell(f"learning {lesson.domain} from {len(lesson.episodes)} plans")
     task = learn(lesson.episodes, seed=seed, run=experiment.run)
-    experiment.tell(f"{lesson.domain}: {task.provenance.evidence['model']}, {_heaviest(task)}")
-    agents: dict[str, Agent] = {"meip": task, "goal-count": GoalAgent()}
+    reading = task.provenance.evidence.get("reading", "shown")
+    experiment.tell(f"{lesson.domain}, read as {reading}: {_heaviest(task)}")
+    peers: dict[str, Agent] = {"goal-count": GoalAgent()}
     if available():
-        agents["wl"] = WlAgent(lesson.episodes, reading=task.provenance.evidence["reading"])
+        peers["wl"] = WlAgent(lesson.episodes, reading=reading)
+    searched: tuple[tuple[str, str, dict[str, Agent]], ...] = (
+        ("walk", "choices", {"meip": task}),
+        ("walk", "greedy", peers),
+        ("gbfs", "gbfs", {"meip": task, **peers, "blind": BlindAgent()}),
+    )
     worlds = {f"{number}": world for number, (_, world) in enumerate(lesson.others)}
-    for search, budget in BUDGETS.items():
-        chosen = {**agents, "blind": BlindAgent()} if search == "gbfs" else agents
+    for search, method, agents in searched:
         found = evaluate(
-            chosen, worlds, METRICS, searches=1, run=experiment.run,
-            method=search, iterations=budget, seconds=SECONDS, seed=seed,
+            agents, worlds, METRICS, searches=1, run=experiment.run,
+            method=method, iterations=BUDGETS[search], seconds=SECONDS, seed=seed,
         )  # fmt: skip
-        yield from ({**row, "search": search, "size": lesson.others[int(row["world"])][0]} for row in found)
+        for row in found:
+            number = int(row["world"])
+            row = {**row, "search": search, "size": lesson.others[number][0]}
+            yield row
+            if row["metric"] == "length" and lesson.references:
+                yield {**row, "metric": "relative", "value": row["value"] / max(lesson.references[number], 1)}
 
 
 def _heaviest(task: Task) -> str:
@@ -164,11 +183,11 @@ def _summed(domain: str, measured: Sequence[Row], **conditions: int) -> list[Row
     rows: list[Row] = []
     for method, search, size in sorted({(row["method"], row["search"], row["size"]) for row in measured}):
         same = [row for row in measured if (row["method"], row["search"], row["size"]) == (method, search, size)]
-        values = {name: [row["value"] for row in same if row["metric"] == name] for name in ("length", "expansions")}
+        values = {name: [row["value"] for row in same if row["metric"] == name] for name in AVERAGED}
         solved = [row["value"] for row in same if row["metric"] == "solved"]
         cell = {"experiment": NAME, "method": method, "domain": domain, "search": search, "size": size, **conditions}
         rows.append(share_row(sum(solved), len(solved), metric="solved", **cell))
         if values["length"]:
-            middle = {"length": float(np.mean(values["length"])), "expansions": float(np.median(values["expansions"]))}
+            middle = {name: float(AVERAGED[name](found)) for name, found in values.items() if found}
             rows += [{**cell, "metric": m, "value": v, "n": len(values["length"])} for m, v in middle.items()]
     return rows

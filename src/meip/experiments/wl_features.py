@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip import Episode, Found, Query, StateGraph
-from meip.learning.stepwise.objective import build_problem, fit
-from meip.learning.stepwise.steps import Steps
+from meip.learning.evidence import Evidence
+from meip.learning.readings import only_needed
+from meip.learning.sparse import Problem, once, path, strength_of
+from meip.model.choices import replay_all
 from meip.search.find import find
 from meip.utility.ranking import ScoreRanking
 from meip.worlds.pddl import PddlWorld
@@ -21,7 +23,6 @@ from meip.worlds.pddl.world import goal_atoms
 
 __all__ = ["WlAgent", "available"]
 
-STRENGTH = 0.01
 ITERATIONS = 2
 
 
@@ -31,24 +32,30 @@ def available() -> bool:
 
 
 class WlAgent:
-    """Searches by weights of WL features that were learned from demonstrations, read as in `Steps`."""
+    """Searches by weights of WL features that were learned from choices, read as MEIP reads them."""
 
     def __init__(self, episodes: Sequence[Episode], iterations: int = ITERATIONS, reading: str = "shown") -> None:
         from wlplan.feature_generator import init_feature_generator
 
         self._given = (tuple(episodes), iterations, reading)
-        steps = Steps(episodes)
-        first = cast(PackedGraph, steps.graphs[0])
+        replayed = replay_all(episodes)
+        evidence = Evidence((only_needed(replayed) or replayed) if reading == "needed" else replayed)
+        graphs = evidence.replayed.graphs
+        first = cast(PackedGraph, graphs[0])
         self._domain, self._predicates = _domain(first.world)
         self._generator = init_feature_generator("wl", self._domain, iterations=iterations)
         self._problems: WeakKeyDictionary[StateGraph, Any] = WeakKeyDictionary()
-        places = np.array(steps.problem_of)
-        numbers = np.array(steps.numbers)
-        data = [(cast(PackedGraph, g), numbers[places == k]) for k, g in enumerate(steps.graphs)]
+        states = np.array(evidence.states, np.int64).reshape(-1, 2)
+        data = [(cast(PackedGraph, g), states[states[:, 0] == k, 1]) for k, g in enumerate(graphs)]
         self._generator.collect(self._dataset(data))
         values = np.array(self._generator.embed(self._dataset(data)), dtype=np.float64)
-        problem = build_problem(values, steps.readings[reading], also=False)
-        self.weights = fit(problem, np.full(values.shape[1], STRENGTH))
+        columns, free = evidence.change(values), np.full(values.shape[1], np.inf)
+        problem = Problem(
+            columns, evidence.start, evidence.group, evidence.chosen, np.ones(len(free)), -free, free,
+            once(columns, evidence.group),
+        )  # fmt: skip
+        strength = strength_of(problem, evidence.demo, evidence.kinds).value
+        self.weights = path(problem, strength, np.ones(evidence.count))
         self.ranking = ScoreRanking(self._score)
 
     def act(self, graph: StateGraph, history: Sequence[int], query: Query) -> Found:

@@ -4,6 +4,7 @@ knows no files but its checkpoints, and no tasks.
 options      what decides a task, and what only decides how the work is done
 evidence     every demonstrated choice with what else could have been done, as arrays
 forms        the ways in which a concept can matter, as columns
+readings     demonstrations as shown, or only what their goals need of them
 offers       what may be said about the demonstrations: all forms that some choice tells apart
 sparse       few statements, each worth more than its price: a softmax over choices
 rules        what was never done, and what always came first
@@ -19,7 +20,6 @@ ranking_svm  the paper's Ranking SVM
 learner      Algorithm 1: the weights of given concepts
 pursuit      Algorithm 2: which concepts, level by level
 committee    many simple utilities by the likelihood of steps, where actions are too many to list
-stepwise     linear utilities by the likelihood of single choices, where plans are long
 checkpoint   decisions, and how a killed run goes on from them
 estimator    scikit-learn's contract
 """

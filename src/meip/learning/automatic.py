@@ -34,10 +34,8 @@ def has_goals(domain: Domain) -> bool:
 
 
 def default_grammar(domain: Domain, learner: Compared) -> Grammar:
-    """Roles and goals where the domain has goals; for choices everything to level 3; shares and extremes for histories;
-    for whole plans the paper's, one fluent at a time."""
-    if has_goals(domain):
-        return Grammar.planning()
+    """For choices everything to level 3, or goals where the domain has them; shares and extremes for histories; for
+    whole plans the paper's, one fluent at a time."""
     if learner == "choices":
         return choice_grammar(domain)
     return Grammar.shares() if learner == "history" else Grammar.paper(1)

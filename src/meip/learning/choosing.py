@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,10 @@ from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
 from meip.learning.offers import offered
+from meip.learning.readings import accidents, crossed, only_needed
 from meip.learning.rules import Never, Nevers, always_first, chosen_first, worth_telling
-from meip.learning.selection import unless
-from meip.learning.sparse import GRID, Problem, fit, path, strength_of
-from meip.learning.stepwise.candidates import Pruner
+from meip.learning.selection import Pruner, unless
+from meip.learning.sparse import GRID, Problem, Strength, fit, once, path, strength_of
 from meip.learning.told import small_model
 from meip.model.choices import Replayed, Walk
 from meip.model.domain import Domain
@@ -81,12 +82,13 @@ class LearnedChoices:
 
 
 def choice_grammar(domain: Domain, level: int = 3, most: int = BUDGET) -> Grammar:
-    """What may be said: all about predicates of one argument, roles by restriction; goals where there are any."""
-    goals = any(f.goal_of is not None for f in domain.fluents)
+    """What may be said: all about predicates of one argument, roles by restriction; where a domain declares copies of
+    predicates for its goals, agreement with them."""
+    if any(f.goal_of is not None for f in domain.fluents):
+        return Grammar.planning()
     return Grammar(
-        predicate_mean=True, restriction=True, boolean_arity=1, closure=goals, goal_agreement=goals,
-        composition=goals, mix_goals=not goals, max_level=level, max_concepts=most,
-    )  # fmt: skip
+        predicate_mean=True, restriction=True, boolean_arity=1, closure=False, max_level=level, max_concepts=most
+    )
 
 
 def learn_choices(
@@ -94,13 +96,31 @@ def learn_choices(
 ) -> LearnedChoices:
     """Learn from every choice that was shown; the same seed gives the same result."""
     say = tell or _silent
+    replayed, reading = _read(replayed, options, say)
     study = _Study(replayed, options, say)
     strange = study.strange()
     aside = study.to_set_aside()
     if aside:
         rest = [walk for number, walk in enumerate(replayed.walks) if number not in aside]
         study = _Study(dataclasses.replace(replayed, walks=tuple(rest)), options, say)
-    return study.learned(strange, aside)
+    found = study.learned(strange, aside)
+    return dataclasses.replace(found, evidence={**reading, **found.evidence})
+
+
+def _read(replayed: Replayed, options: ChoiceOptions, say: Callable[..., None]) -> tuple[Replayed, dict[str, Any]]:
+    """The demonstrations as shown, or what their goals need of them, and what spoke for it."""
+    short = only_needed(replayed)
+    count = len(replayed.walks)
+    if short is None or count < 2:
+        return replayed, {}
+    both = _Study(dataclasses.replace(replayed, walks=(*replayed.walks, *short.walks)), options, _silent)
+    losses = crossed(both.problem, both.evidence.walk, count)
+    left_out = sum(len(a.states) - len(b.states) for a, b in zip(replayed.walks, short.walks, strict=True))
+    taken = "needed" if accidents(losses) else "shown"
+    names = ("shown", "needed")
+    table = {f"{a} by {b}": float(losses[j, i]) for i, a in enumerate(names) for j, b in enumerate(names)}
+    say(stage="reading", reading=taken, unneeded=left_out)
+    return short if taken == "needed" else replayed, {"reading": taken, "unneeded": left_out, "readings": table}
 
 
 class _Study:
@@ -114,11 +134,18 @@ class _Study:
         concepts = self._given() if options.concepts is not None else self._bank()
         values, missing = evidence.denotation.matrix(concepts)
         values = np.where(missing, np.nan, values)
-        self.offers = offers = offered(evidence, concepts, values, simple=options.concepts is not None)
+        self.offers = offers = offered(
+            evidence, concepts, values, numbers=options.grammar.numbers, simple=options.concepts is not None
+        )
         say(stage="candidates", choices=evidence.count, concepts=len(concepts), candidates=len(offers.forms))
         self.problem = self._problem(concepts)
-        self.strength = strength_of(self.problem, evidence.demo, evidence.kinds)
-        say(stage="price", strength=self.strength.value)
+
+    @cached_property
+    def strength(self) -> Strength:
+        """Of the price, by demonstrations left out."""
+        found = strength_of(self.problem, self.evidence.demo, self.evidence.kinds)
+        self.say(stage="price", strength=found.value)
+        return found
 
     def _given(self) -> list[Concept]:
         domain = self.evidence.domain
@@ -150,7 +177,8 @@ class _Study:
         low, high = np.full(len(price), -np.inf), np.full(len(price), np.inf)
         high[self.size : self.size + self.ranks] = 0.0
         low[self.size + self.ranks : -1] = 0.0
-        return Problem(columns, evidence.start, evidence.group, evidence.chosen, price, low, high)
+        odds = once(columns, evidence.group)
+        return Problem(columns, evidence.start, evidence.group, evidence.chosen, price, low, high, odds)
 
     # --- which demonstrations ---
 

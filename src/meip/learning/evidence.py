@@ -27,7 +27,8 @@ class Evidence:
     """C choices with N alternatives, which have O outcomes among S states.
 
     Where a world declares its own goal, when to stop is not for the demonstrator to choose: then stopping is no
-    alternative. Nor is it one at the end of the world's time.
+    alternative, but to stay at the goal is right among what else could be done there. Nor is stopping an alternative at
+    the end of the world's time.
     """
 
     def __init__(self, replayed: Replayed, seed: int = 0, most: int = ALTERNATIVES) -> None:
@@ -52,7 +53,8 @@ class Evidence:
             rows = np.arange(found.first[c], found.first[c + 1])
             graph = self.replayed.graphs[self.replayed.walks[walk].graph]
             last = found.shown[rows[-1]]  # stopping comes last
-            if graph.has_goal or (last and len(self.replayed.walks[walk].states) >= graph.horizon):
+            late = len(self.replayed.walks[walk].states) >= graph.horizon
+            if not last if graph.has_goal else last and late:
                 rows = rows[~found.stop[rows]]
             if len(rows) > share:
                 needed = rows[found.shown[rows] | found.stop[rows]]
@@ -71,8 +73,9 @@ class Evidence:
         self.start = np.cumsum([0, *(len(r) for r in rows)]).astype(np.int64)  # [C + 1]
         self.group = np.repeat(np.arange(self.count), np.diff(self.start))  # [N] the choice of an alternative
         self.chosen = np.flatnonzero(found.shown[self.rows])  # [C]
-        self.stop: Bools = found.stop[self.rows]  # [N]
         self.demo: Ints = found.walk[used] if used else np.zeros(0, np.int64)  # [C]
+        own = np.array([not self.goals[self.replayed.walks[w].graph] for w in self.demo], np.bool_)  # [C]
+        self.stop: Bools = found.stop[self.rows] & own[self.group]  # [N] to stay at a goal is not to stop
         self.walk = self.demo.copy()
         self._state = found.state[used] if used else np.zeros(0, np.int64)
 
@@ -94,6 +97,8 @@ class Evidence:
             initial += [place[number, int(graph.initial[0])]] * len(states)
         self.size = len(place)
         """States."""
+        self.states = tuple(place)
+        """[S] the graph of each state, and its number there."""
         self.denotation = Denotation(self.domain, blocks, np.array(initial, np.int64))
         graph_of = [walks[d].graph for d in self.demo]
         self.at = np.array([place[g, int(s)] for g, s in zip(graph_of, self._state, strict=True)], np.int64)  # [C]

@@ -19,10 +19,11 @@ import numpy as np
 from meip.base.arrays import Floats
 from meip.concepts.canonical import conjuncts
 from meip.concepts.check import kind
-from meip.concepts.language import Concept, Negation, Primitive, Term, walk
+from meip.concepts.language import Agreement, Concept, Conjunction, Negation, Permutation, Primitive, Term, walk
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Form, Forms
+from meip.model.domain import Domain
 from meip.utility.preferences import beaten
 
 __all__ = ["Offers", "offered"]
@@ -33,6 +34,7 @@ BENDS = (0.25, 0.5, 0.75)  # quantiles of what was shown
 PAIRED = 80  # truths that are paired
 BALANCED, UNBALANCED = 40, 2  # counts that are compared, and by how much they may differ
 DIGITS = 9
+AGREEMENT, AGREED = 1.1, 0.5  # what comes off a price for agreement with the goal, and the least that is left
 RELATIVE = 2.5  # the price of a number that depends on the size of the world; of others it is 1
 
 
@@ -55,14 +57,19 @@ class Offers:
         return self.forms.prices
 
 
-def offered(evidence: Evidence, concepts: Sequence[Concept], values: Floats, *, simple: bool = False) -> Offers:
-    """Every form of these concepts (values [S, K]) that matters to some choice; `simple`: truths and lines only."""
+def offered(
+    evidence: Evidence, concepts: Sequence[Concept], values: Floats, *, numbers: bool = True, simple: bool = False
+) -> Offers:
+    """Every form of these concepts (values [S, K]) that matters to some choice; `simple`: truths and lines only.
+
+    Without `numbers` none is named, and counts are lines by one.
+    """
     kinds = [kind(c, evidence.domain) for c in concepts]
-    found = _alone(evidence, concepts, kinds, values)
+    found = _alone(evidence, concepts, kinds, values, numbers)
     if simple:
         found = found.take([j for j, row in enumerate(found.rows) if row.form in (forms.TRUTH, forms.LINE)])
     all_forms, changes = _distinct(found, evidence.change(found.columns(values)))
-    pairs = Forms(concepts, []) if simple else _paired(evidence, all_forms, kinds, values)
+    pairs = Forms(concepts, []) if simple else _paired(evidence, all_forms, kinds, values, numbers)
     if len(pairs):
         both = all_forms + pairs
         table = np.hstack([changes, evidence.change(pairs.columns(values))])
@@ -89,14 +96,16 @@ def _distinct(found: Forms, changes: Floats) -> tuple[Forms, Floats]:
     return found.take(kept), np.ascontiguousarray(changes[:, kept])
 
 
-def _alone(evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats) -> Forms:
+def _alone(
+    evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats, numbers: bool
+) -> Forms:
     """The forms of single concepts."""
     rows: list[Form] = []
     shown = values[evidence.shown_states]
     last = values[[path[-1] for path in evidence.paths]]
     after = values[evidence.after]
     for k, concept in enumerate(concepts):
-        price = float(max(concept.complexity, 1))
+        price = _price(concept, evidence.domain)
         if kinds[k] == "boolean":
             rows.append(Form(forms.TRUTH, k, price=price))
             continue
@@ -105,10 +114,34 @@ def _alone(evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str]
         spread = float(column.std()) if len(column) else 0.0
         if spread < 1e-9:
             continue
-        rows.append(Form(forms.LINE, k, number=float(column.mean()), scale=2 * spread, price=price))
+        scale = 1.0 if kinds[k] == "count" and not numbers else 2 * spread
+        rows.append(Form(forms.LINE, k, number=float(column.mean()), scale=scale, price=price))
+        if not numbers:
+            continue
         dearer = price + (RELATIVE if _negative(concept) else 1)
         rows += _numbered(k, kinds[k], dearer, column, spread, shown[:, k], last[:, k])
     return Forms(concepts, rows)
+
+
+def _price(concept: Concept, domain: Domain) -> float:
+    """Complexity; a predicate compared with its own goal copy is one idea, and the better bet: small problems often
+    cannot tell "images taken" from "images taken that were asked for"."""
+    ideas = sum(
+        isinstance(node, Conjunction | Agreement) and _with_own_goal(node.left, node.right, domain)
+        for node in walk(concept)
+    )
+    return float(max(concept.complexity - AGREEMENT * ideas, AGREED if ideas else 1.0))
+
+
+def _with_own_goal(left: Term, right: Term, domain: Domain) -> bool:
+    names = []
+    for term in (left, right):
+        while isinstance(term, Negation | Permutation):
+            term = term.term
+        if not isinstance(term, Primitive):
+            return False
+        names.append(term.name)
+    return domain.fluent(names[0]).goal_of == names[1] or domain.fluent(names[1]).goal_of == names[0]
 
 
 def _numbered(
@@ -140,7 +173,7 @@ def _negative(concept: Concept) -> bool:
     return isinstance(value, Term) and all(isinstance(part, Negation) for part in conjuncts(value))
 
 
-def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floats) -> Forms:
+def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floats, numbers: bool) -> Forms:
     """Order, company and balance of two concepts."""
     shown = values[evidence.shown_states]
     truths = [row for row in found.rows if row.form == forms.TRUTH][:PAIRED]
@@ -158,7 +191,7 @@ def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floa
                 rows.append(Form(forms.BOTH, b.concept, a.concept, price=b.price + a.price))
     counts = [row for row in found.rows if row.form == forms.LINE and kinds[row.concept] == "count" and row.price <= 2]
     after = values[evidence.after]
-    for i, b in enumerate(counts[:BALANCED]):
+    for i, b in enumerate(counts[:BALANCED] if numbers else ()):
         for a in counts[:i]:
             seen = float(np.nanmax(np.abs(shown[:, a.concept] - shown[:, b.concept])))
             most = float(np.nanmax(np.abs(after[:, a.concept] - after[:, b.concept])))

@@ -155,6 +155,7 @@ def _habits(evidence: Evidence, offers: Offers) -> Floats:
         np.zeros(size),
         np.full(size, -9.0),
         np.full(size, 9.0),
+        np.ones(len(columns)),
     )
     weights = fit(problem, 0.0, np.zeros(size), np.ones(evidence.count), NULL_RIDGE)
     return problem.foreseen(weights)[1]

@@ -1,4 +1,4 @@
-"""Which concepts are worth scoring, judged by their values: relevance, de-duplication.
+"""Which terms and concepts are worth scoring, judged by their values: relevance, de-duplication.
 
 Everything here works on a matrix of values [states, concepts] (missing values marked in a second one), so that it
 does not matter how the values were computed.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from meip.base.arrays import Bools, Floats, Ints
-from meip.concepts.language import Composite, Concept, constants, exactly
+from meip.concepts.language import Composite, Concept, Term, constants, exactly
 from meip.concepts.operations import TIE
+from meip.concepts.values.denotation import Denotation
 
-__all__ = ["Distinct", "deduplicate", "exactly_seen", "precedence", "relevant", "unless"]
+__all__ = ["Distinct", "Pruner", "deduplicate", "exactly_seen", "precedence", "relevant", "unless"]
 
 
 def _changes(values: Floats, missing: Bools | None, path: Ints) -> tuple[Floats, Bools]:
@@ -40,6 +42,22 @@ def relevant(values: Floats, demonstrations: Sequence[Ints], missing: Bools | No
         steps, gaps = _changes(values, missing, np.asarray(path, dtype=np.int64))
         found |= (np.abs(steps) > TIE).any(axis=0) | gaps.any(axis=0)
     return found
+
+
+class Pruner:
+    """Keeps one term of each different value over some states, and none that is empty or everything in all of them."""
+
+    def __init__(self, denotation: Denotation) -> None:
+        self.denotation = denotation
+        self._known: set[tuple[Any, ...]] = set()
+
+    def __call__(self, level: int, terms: tuple[Term, ...]) -> list[Term]:
+        kept = []
+        for term, key in zip(terms, self.denotation.fingerprints(terms), strict=True):
+            if key is not None and key not in self._known:
+                self._known.add(key)
+                kept.append(term)
+        return kept
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ Only columns that pay are fitted (an active set); the rest is looked at by its g
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from meip.base.arrays import Bools, Floats, Ints
+from meip.base.distinct import distinct_rows
 from meip.base.kernels import kernel
 
-__all__ = ["GRID", "Problem", "Strength", "fit", "path", "strength_of"]
+__all__ = ["GRID", "Problem", "Strength", "fit", "once", "path", "strength_of"]
 
 GRID = (0.1, 0.05, 0.025, 0.012, 0.006, 0.003, 0.0015)
 """Strengths of the price that are tried, from the dearest on."""
 FEW = 0.01  # the strength where too few demonstrations are there to try it on others
 RIDGE = 1e-3
 ROUNDS, ENTER, VIOLATION = 30, 20, 1e-4
+DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,13 @@ class Problem:
     price: Floats  # [F]
     low: Floats  # [F]
     high: Floats  # [F]
+    odds: Floats  # [N] what an alternative counts for beforehand
 
     def only(self, chosen: Bools) -> Problem:
         """With some of the columns."""
         columns = np.ascontiguousarray(self.columns[:, chosen])
-        return Problem(
-            columns, self.start, self.group, self.chosen, self.price[chosen], self.low[chosen], self.high[chosen]
-        )
+        price, low, high = self.price[chosen], self.low[chosen], self.high[chosen]
+        return dataclasses.replace(self, columns=columns, price=price, low=low, high=high)
 
     def foreseen(self, weights: Floats, offset: Floats | None = None) -> tuple[Floats, Floats]:
         """The loss of each choice [C], and the probability of each alternative [N]."""
@@ -50,9 +53,15 @@ class Problem:
         if offset is not None:
             u = u + offset
         top = np.maximum.reduceat(u, self.start[:-1])
-        e = np.exp(u - top[self.group])
+        e = self.odds * np.exp(u - top[self.group])
         total = np.add.reduceat(e, self.start[:-1])
         return np.log(total) + top - u[self.chosen], e / total[self.group]
+
+
+def once(columns: Floats, group: Ints) -> Floats:
+    """The odds [N] by which alternatives of a choice that no column tells apart count as one."""
+    code, first = distinct_rows(np.column_stack([group, np.round(columns, DIGITS)]))
+    return np.asarray(1.0 / np.bincount(code, minlength=len(first))[code], np.float64)
 
 
 def fit(problem: Problem, strength: float, weights: Floats, share: Floats, ridge: float = RIDGE) -> Floats:
@@ -65,7 +74,7 @@ def fit(problem: Problem, strength: float, weights: Floats, share: Floats, ridge
         start, weights = weights[used], np.zeros(len(price))
         weights[used] = _descend(
             np.ascontiguousarray(columns[:, used]), problem.start, problem.chosen, price[used], problem.low[used],
-            problem.high[used], start, share, ridge, 300, 1e-5,
+            problem.high[used], start, share, ridge, problem.odds, 300, 1e-5,
         )  # fmt: skip
         _, p = problem.foreseen(weights)
         residual = p * share[problem.group]
@@ -120,7 +129,9 @@ def path(problem: Problem, strength: float, share: Floats, grid: Sequence[float]
 
 
 @kernel
-def _loss(columns: Any, weights: Any, start: Any, chosen: Any, share: Any, total: float, ridge: float, p: Any) -> float:
+def _loss(
+    columns: Any, weights: Any, start: Any, chosen: Any, share: Any, total: float, ridge: float, odds: Any, p: Any
+) -> float:  # fmt: skip
     """The mean loss, and the probability of each alternative in p."""
     loss = 0.0
     for g in range(len(chosen)):
@@ -135,7 +146,7 @@ def _loss(columns: Any, weights: Any, start: Any, chosen: Any, share: Any, total
         shown = p[chosen[g]]
         z = 0.0
         for i in range(a, b):
-            p[i] = np.exp(p[i] - top)
+            p[i] = odds[i] * np.exp(p[i] - top)
             z += p[i]
         for i in range(a, b):
             p[i] /= z
@@ -149,7 +160,7 @@ def _loss(columns: Any, weights: Any, start: Any, chosen: Any, share: Any, total
 @kernel
 def _descend(
     columns: Any, start: Any, chosen: Any, price: Any, low: Any, high: Any, first: Any, share: Any, ridge: float,
-    rounds: int, tolerance: float,
+    odds: Any, rounds: int, tolerance: float,
 ) -> Any:  # fmt: skip
     """Accelerated proximal gradient with restarts, steps by backtracking."""
     n, count = columns.shape
@@ -159,7 +170,7 @@ def _descend(
     p, p_new = np.empty(n), np.empty(n)
     gradient, new = np.empty(count), np.empty(count)
     for _ in range(rounds):
-        value = _loss(columns, ahead, start, chosen, share, total, ridge, p)
+        value = _loss(columns, ahead, start, chosen, share, total, ridge, odds, p)
         for j in range(count):
             gradient[j] = ridge * ahead[j]
         for k in range(len(chosen)):
@@ -182,7 +193,7 @@ def _descend(
                 square += d * d
                 along += gradient[j] * d
             if (
-                _loss(columns, new, start, chosen, share, total, ridge, p_new)
+                _loss(columns, new, start, chosen, share, total, ridge, odds, p_new)
                 <= value + along + steep / 2 * square + 1e-12
                 or steep > 1e12
             ):

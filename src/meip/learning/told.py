@@ -6,6 +6,7 @@ that explains most of the shown choices for its price, until none is worth it.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -80,7 +81,7 @@ def _fitted(evidence: Evidence, problem: Problem, used: Sequence[int], offset: F
     """Weights of some columns beside an offset, and the loss in nats."""
     columns = np.ascontiguousarray(np.column_stack([problem.columns[:, used], offset]))
     low, high = np.append(problem.low[used], 1.0), np.append(problem.high[used], 1.0)
-    small = Problem(columns, evidence.start, evidence.group, evidence.chosen, np.zeros(len(low)), low, high)
+    small = dataclasses.replace(problem, columns=columns, price=np.zeros(len(low)), low=low, high=high)
     share = 1 / evidence.copies
     found = fit(small, 0.0, np.append(np.zeros(len(used)), 1.0), share, RIDGE / evidence.count)
     return found[:-1], float(small.foreseen(found)[0] @ share)
@@ -91,7 +92,7 @@ def _probabilities(
 ) -> Floats:
     u = problem.columns[:, used] @ weights + offset
     top = np.maximum.reduceat(u, evidence.start[:-1])
-    e = np.exp(u - top[evidence.group])
+    e = problem.odds * np.exp(u - top[evidence.group])
     return np.asarray(e / np.add.reduceat(e, evidence.start[:-1])[evidence.group], np.float64)
 
 

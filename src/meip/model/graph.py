@@ -22,9 +22,7 @@ from meip.model.world import (
     Fast,
     GoesOn,
     HasGoal,
-    Joins,
     Lazy,
-    Rename,
     State,
     StaticFacts,
     World,
@@ -366,11 +364,6 @@ class StateGraph:
     def fresh(self) -> StateGraph:
         """An empty graph of the same world."""
         return state_graph(self.world)
-
-    def together(self, other: StateGraph) -> tuple[StateGraph, Rename, Rename] | None:
-        """The graph of two problems side by side, where the world knows how to join them (`Joins`)."""
-        found = self.world.together(other.world) if offers(self.world, Joins) else None
-        return None if found is None else (state_graph(found[0]), *found[1:])
 
     def nbytes(self) -> int:
         """Bytes held by the integer arrays (states, actions and facts are the world's own objects)."""

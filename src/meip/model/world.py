@@ -10,7 +10,7 @@ Ask for a hook by ``offers(world, Draws)``; `check_world` reports one that is ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, TypeVar, cast, runtime_checkable
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HOOKS", "Action", "Batches", "CountsActions", "Decodes", "Describes", "Draws", "Fast", "Files", "GoesOn",
-    "HasGoal", "Joins", "Lazy", "Open", "Paints", "Picture", "Rename", "State", "StaticFacts", "World", "counted",
+    "HasGoal", "Lazy", "Open", "Paints", "Picture", "State", "StaticFacts", "World", "counted",
     "describe", "encode", "half_offered", "has", "horizon_of", "offers", "paint", "pictures", "plan_text",
     "with_proposal",
 ]  # fmt: skip
 
 State: TypeAlias = Any  # hashable
 Action: TypeAlias = Any  # hashable
-Rename = Callable[[Action], Action]
 
 
 class World(Protocol):
@@ -204,17 +203,8 @@ class Fast(Protocol):
     def state_graph(self) -> StateGraph: ...
 
 
-@runtime_checkable
-class Joins(Protocol):
-    """This problem and another one side by side as one larger problem, and what the actions of each are called in it;
-    None where there is no such thing."""
-
-    def together(self, other: Any) -> tuple[World, Rename, Rename] | None: ...
-
-
 HOOKS: tuple[type[Any], ...] = (
     CountsActions, StaticFacts, Batches, Describes, Draws, Paints, HasGoal, GoesOn, Decodes, Open, Lazy, Files, Fast,
-    Joins,
 )  # fmt: skip
 Hook = TypeVar("Hook")
 

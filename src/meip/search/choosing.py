@@ -28,7 +28,7 @@ WEAR = 0.3  # what a state loses each time that it is come to
 NEAR = 1.0  # nats below the least worth of a shown stop
 RISK = 0.05
 RATE = 0.07  # of the spread of a step's alternatives: what a value loses each time that it is met
-NEVER_STOP = -1e3
+NEVER_STOP, FRESH = -1e3, 1e3
 AGAIN, LOOSE = 12, 0.2  # walks after one that ran into trouble, by steps that are so much worse at most
 SAME = 1e-9
 Outcomes = tuple[tuple[float, int], ...]
@@ -245,6 +245,10 @@ class _Walk:
             to = np.round(self.ranking(graph, likeliest)[likeliest, 0], 9).tolist()
             spread += float(options.worth.std())
             worth = options.worth - RATE * spread / steps * np.array([met.get(v, 0) for v in to])
+            if graph.has_goal:  # the way to a goal comes to no state twice
+                worth += FRESH * (
+                    np.asarray(graph.reached(likeliest), np.float64) - [seen.get(s, 0) for s in likeliest]
+                )
             best = np.flatnonzero(worth > worth.max() - max(loose, SAME))
             chosen = int(best[rng.integers(len(best))])
             added, broken = chooser.gains([states[-1]], [options.outcomes[chosen]])

@@ -21,7 +21,7 @@ from meip.base import documents
 from meip.base.errors import LearningError, MeipError
 from meip.base.parallel import parallel_map, task_rng
 from meip.concepts.grammar import Grammar
-from meip.learning import learner, stepwise
+from meip.learning import learner
 from meip.learning.automatic import Compared, choose_learner, default_grammar, has_goals
 from meip.learning.checkpoint import Checkpoint, Decision, Learned
 from meip.learning.choosing import ChoiceOptions, learn_choices
@@ -202,8 +202,6 @@ def _by_choices(
     episodes: Sequence[Episode], shown: Replayed, options: LearnOptions, store: Checkpoint | None, run: Run
 ) -> Learned:
     """Learn from each step among its alternatives."""
-    if has_goals(shown.domain):
-        return _by_steps(shown, options, run)
     members = ChoiceOptions.members if options.committee is None else options.committee
     settings = ChoiceOptions(
         grammar=cast(Grammar, options.grammar),
@@ -216,16 +214,6 @@ def _by_choices(
     )
     found = learn_choices(shown, settings, run.tell)
     return Learned((found.utility,), found.evidence, (), found.preferences, found.warnings)
-
-
-def _by_steps(shown: Replayed, options: LearnOptions, run: Run) -> Learned:
-    """The same where a domain declares its goals."""
-    chosen: dict[str, Any] = {"grammar": options.grammar, "share": options.concept_share, "seed": options.seed}
-    if options.concepts is not None:
-        chosen |= {"concepts": options.concepts, "choice": "single"}
-    elif options.committee is not None:
-        chosen |= {"members": options.committee, "choice": "committee" if options.committee > 1 else "single"}
-    return stepwise.learn_stepwise(shown, stepwise.StepwiseOptions(**chosen), run.progress)
 
 
 def _ranked(found: Learned) -> tuple[Utility, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,7 +21,7 @@ from meip.worlds.pddl.objects import Instance
 from meip.worlds.pddl.plans import plan_text, step_text
 from meip.worlds.pddl.reader import parse_domain, parse_problem, read_text
 from meip.worlds.pddl.schemas import conjunction
-from meip.worlds.pddl.syntax import And, Atom, Condition, DomainFile, ProblemFile, Quantified, Value
+from meip.worlds.pddl.syntax import Atom, Condition, DomainFile, ProblemFile, Quantified, Value
 from meip.worlds.pddl.writer import domain_text, problem_text
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PddlWorld", "find_domain", "goal_atoms", "load_domain", "read_problem", "shipped_domains"]
 
-Names = dict[str, str]
 SHOWN = 24
 
 
@@ -163,13 +162,6 @@ class PddlWorld(World):
         if not self.reached(state):
             return ()
         return [row.tobytes() for row in self.engine.successors(self.pack([state])).states]
-
-    def together(self, other: Any) -> tuple[PddlWorld, Callable[[str], str], Callable[[str], str]] | None:
-        if not isinstance(other, PddlWorld) or other.file != self.file:
-            return None
-        problem, first, second = _side_by_side(self.file, self.problem, other.problem)
-        world = PddlWorld.of(self.file, problem, self.horizon)
-        return world, partial(_renamed, first), partial(_renamed, second)
 
     def actions(self, state: bytes) -> Sequence[str]:
         return list(self._expanded(state))
@@ -313,30 +305,6 @@ class PddlWorld(World):
         texts = self.engine.fact_texts(self.pack([state])[0])
         more = f" ... ({len(texts)} facts)" if len(texts) > SHOWN else ""
         return " ".join(texts[:SHOWN]) + more
-
-
-def _side_by_side(domain: DomainFile, first: ProblemFile, second: ProblemFile) -> tuple[ProblemFile, Names, Names]:
-    """Objects, facts and goals of both as one problem, and what the objects of each are called; constants stay."""
-    names = {name: f"{name}-1" for name in first.objects}, {name: f"{name}-2" for name in second.objects}
-    objects: dict[str, tuple[str, ...]] = {}
-    atoms: dict[Atom, None] = {}
-    values: dict[Value, float] = {}
-    for problem, called in zip((first, second), names, strict=True):
-        objects.update({called[name]: types for name, types in problem.objects.items()})
-        atoms.update((Atom(a.name, _moved(a.args, called)), None) for a in problem.atoms)
-        values.update((Value(v.name, _moved(v.args, called)), x) for v, x in problem.values.items())
-    goal = And((substitute(first.goal, names[0]), substitute(second.goal, names[1])))
-    name = f"{first.name}-and-{second.name}"
-    return ProblemFile(name, domain.name, objects, tuple(atoms), values, goal), *names
-
-
-def _moved(args: Sequence[str], called: Names) -> tuple[str, ...]:
-    return tuple(called.get(a, a) for a in args)
-
-
-def _renamed(names: Names, action: str) -> str:
-    name, *arguments = action.strip("()").split()
-    return step_text((name, *_moved(arguments, names)))
 
 
 def _merged(probabilities: Floats, states: Words) -> list[tuple[float, bytes]]:

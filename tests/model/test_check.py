@@ -214,7 +214,7 @@ def test_a_hook_with_all_its_members_is_offered_and_none_is_half_there(hook: typ
 
 
 @pytest.mark.parametrize(
-    "member", ["static_facts", "facts_batch", "describe", "draw", "reached", "decode_action", "state_graph", "together"]
+    "member", ["static_facts", "facts_batch", "describe", "draw", "reached", "decode_action", "state_graph"]
 )
 def test_a_hook_of_one_member_is_never_half_there(member: str) -> None:
     world = with_members(member)

@@ -1,6 +1,6 @@
 """Learning from choices: the one learner, the same for every world.
 
-    choices -> candidates -> a sparse softmax -> never-rules -> order -> members -> preferences
+    choices -> candidates -> a sparse softmax, and curves -> never-rules -> order -> members -> preferences
 
 Every demonstrated step is a choice among what could have been done there, stopping included. What is worth saying is
 chosen by its price, whose strength is the one under which demonstrations left out are foreseen best. Planning uses the
@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,12 +24,14 @@ from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept, Quantified
 from meip.concepts.parser import parse_concept
 from meip.learning import forms
+from meip.learning.curves import SHARES, Curves, Weighed
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
 from meip.learning.offers import offered
+from meip.learning.options import View
 from meip.learning.rules import Never, Nevers, always_first, chosen_first, worth_telling
 from meip.learning.selection import unless
-from meip.learning.sparse import GRID, Problem, fit, path, strength_of
+from meip.learning.sparse import GRID, Problem, fit, path, softmax, strength_of
 from meip.learning.stepwise.candidates import Pruner
 from meip.learning.told import small_model
 from meip.model.choices import Replayed, Walk
@@ -37,9 +39,11 @@ from meip.model.domain import Domain
 from meip.model.graph import StateGraph
 from meip.search.choosing import DISCOUNT, Chooser
 from meip.utility.preferences import Before, ChoiceRanking, First, HeldOut, Preferences, Rule, Statement, summed
-from meip.utility.terms import Utility, UtilityTerm
+from meip.utility.terms import KNOTS, Utility, UtilityTerm
 
 __all__ = ["ChoiceOptions", "LearnedChoices", "choice_grammar", "learn_choices"]
+
+
 
 MEMBERS, SHARE = 16, 0.5
 CLOSURE = 2.0  # what an order is worth at least
@@ -67,6 +71,10 @@ class ChoiceOptions:
     """Keep first what always came first."""
     tolerance: float = 0.0
     """Share of the demonstrations that may be set aside."""
+    view: View = "auto"
+    knots: int = KNOTS
+    relative: bool = True
+    """Curves also of simple concepts relative to their value at the start."""
     seed: int = 0
 
 
@@ -119,6 +127,8 @@ class _Study:
         self.problem = self._problem(concepts)
         self.strength = strength_of(self.problem, evidence.demo, evidence.kinds)
         say(stage="price", strength=self.strength.value)
+        self.curves, self.weighed = self._weighed(concepts)
+        say(stage="curves", share=self.weighed.share)
 
     def _given(self) -> list[Concept]:
         domain = self.evidence.domain
@@ -152,15 +162,43 @@ class _Study:
         low[self.size + self.ranks : -1] = 0.0
         return Problem(columns, evidence.start, evidence.group, evidence.chosen, price, low, high)
 
+    def _weighed(self, concepts: Sequence[Concept]) -> tuple[Curves | None, Weighed]:
+        """The curves of real quantities, where there are any that change, and how much they count."""
+        options, evidence, held_out = self.options, self.evidence, self.strength.held_out
+        none = Weighed(0.0, 1.0, {})
+        if options.view == "sparse" or options.concepts is not None or not held_out:
+            return None, none
+        found = Curves(evidence, concepts, knots=options.knots, start=options.relative, seed=options.seed)
+        if not len(found):
+            return None, none
+        sparse = np.zeros(len(evidence.rows))
+        for d, weights in enumerate(held_out):
+            rows = (evidence.demo == d)[evidence.group]
+            sparse[rows] = self.problem.columns[rows] @ weights
+        weighed = found.weighed(sparse, (1.0,) if options.view == "curves" else SHARES)
+        return (found if weighed.share else None), weighed
+
     # --- which demonstrations ---
+
+    def held_out_scores(self, d: int) -> Floats:
+        """Of every alternative, by what the demonstrations of other kinds taught."""
+        found = (1 - self.weighed.share) * (self.problem.columns @ self.strength.held_out[d])
+        if self.curves is not None:
+            found += self.weighed.share * self.weighed.scale * (self.curves.changes @ self.curves.without(d))
+        return np.asarray(found, np.float64)
+
+    def loss_without(self, d: int) -> Floats:
+        """Of every choice, by what the demonstrations of other kinds taught."""
+        evidence = self.evidence
+        return softmax(self.held_out_scores(d), evidence.start, evidence.group, evidence.chosen)[0]
 
     def held_out_loss(self) -> Floats:
         """Of each demonstration, by what the others taught: nats per choice."""
         evidence = self.evidence
         found = np.zeros(evidence.kinds)
-        for d, weights in enumerate(self.strength.held_out):
+        for d in range(len(self.strength.held_out)):
             mine = evidence.demo == d
-            found[d] = self.problem.foreseen(weights)[0][mine].mean() if mine.any() else 0.0
+            found[d] = self.loss_without(d)[mine].mean() if mine.any() else 0.0
         return found[evidence.same]
 
     def strange(self) -> list[tuple[int, int]]:
@@ -176,7 +214,7 @@ class _Study:
     def _oddest_step(self, demonstration: int) -> int:
         evidence, kind = self.evidence, int(self.evidence.same[demonstration])
         first = evidence.representative(kind)
-        loss = self.problem.foreseen(self.strength.held_out[kind])[0]
+        loss = self.loss_without(kind)
         mine = np.flatnonzero(evidence.walk == first)
         at = evidence.at[mine[int(np.argmax(loss[mine]))]]
         return int(np.flatnonzero(evidence.paths[first] == at)[0])
@@ -200,10 +238,25 @@ class _Study:
             self.say(stage="members", done=number + 1, members=options.members)
         return total / options.members
 
-    def split(self, weights: Floats) -> tuple[Floats, Floats, Floats, float]:
-        """Of wishes, of what comes first by a quantity, of reasons to stop, and of stopping."""
-        firsts = self.size + self.ranks
-        return weights[: self.size], weights[self.size : firsts], weights[firsts:-1], float(weights[-1])
+    def model(self, weights: Floats, curves: Floats | None) -> _Model:
+        """As much of the sparse view and of the curves as each counts."""
+        weights, firsts = (1 - self.weighed.share) * weights, self.size + self.ranks
+        bent = np.zeros(1) if curves is None else self.weighed.share * self.weighed.scale * curves
+        wishes, stop = weights[: self.size], float(weights[-1] + bent[-1])
+        return _Model(wishes, bent, weights[self.size : firsts], weights[firsts:-1], stop)
+
+    def without(self, d: int) -> _Model:
+        """What the demonstrations of other kinds taught."""
+        return self.model(self.strength.held_out[d], None if self.curves is None else self.curves.without(d))
+
+    def utility(self, model: _Model) -> Utility:
+        curves = () if self.curves is None else self.curves.parts(model.bent)
+        return summed([*_terms(self.offers.forms, model.wishes), *curves])
+
+    def gains(self, model: _Model) -> Floats:
+        """What each alternative adds to g [N]."""
+        found = self.offers.changes @ model.wishes
+        return found if self.curves is None else found + self.curves.changes[:, :-1] @ model.bent[:-1]
 
     # --- what was learned ---
 
@@ -212,32 +265,32 @@ class _Study:
         whole = path(self.problem, self.strength.value, np.ones(evidence.count))
         share = 1 / evidence.kinds if self.options.members > 1 and self.options.concepts is None else 1.0
         mean = share * whole + (1 - share) * self.members() if share < 1 else whole
-        wishes, firsts, reasons, stop = self.split(mean)
+        model = self.model(mean, None if self.curves is None else self.curves.weights)
         candidates = Nevers(evidence, offers)
         rules = candidates.found() if self.options.concepts is None else []
-        gained = (offers.changes @ wishes)[evidence.chosen][~evidence.stop[evidence.chosen]]
+        gained = self.gains(model)[evidence.chosen][~evidence.stop[evidence.chosen]]
         gained = gained[gained > 1e-9]
-        pairs = always_first(evidence, offers, self.split(whole)[0]) if self.options.order else []
+        pairs = always_first(evidence, offers, whole[: self.size]) if self.options.order else []
         order = self._ordered(pairs, max(CLOSURE, float(gained.max()) if len(gained) else 0.0))
-        ranked = np.flatnonzero(np.abs(firsts) > 1e-8)
+        ranked = np.flatnonzero(np.abs(model.firsts) > 1e-8)
         preferences = Preferences(
             never=tuple(self._rule(rule) for rule in rules),
             order=order,
             first=tuple(
-                First(offers.forms.concepts[k], largest, float(firsts[j]))
+                First(offers.forms.concepts[k], largest, float(model.firsts[j]))
                 for j in ranked
                 for k, largest in [offers.ranked[j]]
             ),
-            done=summed(_terms(offers.done, reasons)),
-            stop=stop,
-            least=self.least(reasons, stop),
+            done=summed(_terms(offers.done, model.reasons)),
+            stop=model.stop,
+            least=self.least(model),
             pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
             held_out=self._held_out(candidates, rules, ranked),
         )
-        utility = summed(_terms(offers.forms, wishes))
+        utility = self.utility(model)
         tried = self._patience(utility, preferences)
         self.say(stage="planning", patience=max(tried, key=lambda p: tried[p]))
-        told = self._told(rules, pairs, order, wishes)
+        told = self._told(rules, pairs, order, model)
         preferences = dataclasses.replace(preferences, patience=max(tried, key=lambda p: tried[p]), **told)
         warnings = self._warnings(strange, aside, utility, preferences)
         return LearnedChoices(utility, preferences, self._report(tried, strange, aside), warnings)
@@ -256,6 +309,7 @@ class _Study:
             "strength": self.strength.value,
             "strengths": dict(zip(map(str, GRID), losses, strict=False)),
             "look_ahead": {"single steps": tried[0.0], "ways": tried[DISCOUNT]},
+            "views": self.weighed.report,
             "nats_per_choice_by_the_others": [round(float(x), 6) for x in self.held_out_loss()],
             "unlike_the_others": [d + 1 for d, _ in strange],
             "set_aside": [d + 1 for d in aside],
@@ -293,29 +347,29 @@ class _Study:
             for b, a in pairs
         )
 
-    def least(self, reasons: Floats, stop: float) -> float | None:
+    def least(self, model: _Model) -> float | None:
         """The least worth of stopping where a demonstration stopped by itself."""
         evidence = self.evidence
         rows = evidence.chosen[evidence.stop[evidence.chosen]]
-        return float((stop + self.offers.stopped[rows] @ reasons).min()) if len(rows) else None
+        return float((model.stop + self.offers.stopped[rows] @ model.reasons).min()) if len(rows) else None
 
     def _held_out(self, candidates: Nevers, rules: Sequence[Never], ranked: Ints) -> tuple[HeldOut, ...]:
         evidence, offers = self.evidence, self.offers
         found = []
-        for d, weights in enumerate(self.strength.held_out):
-            wishes, firsts, reasons, stop = self.split(weights)
+        for d in range(len(self.strength.held_out)):
+            model = self.without(d)
             mine = evidence.demo == d
-            loss = float(self.problem.foreseen(weights)[0][mine].mean()) if mine.any() else 0.0
+            loss = float(self.loss_without(d)[mine].mean()) if mine.any() else 0.0
             others = {rule.form: rule.strength for rule in candidates.found(without=d)} if rules else {}
             found.append(
                 HeldOut(
                     tuple(int(k) + 1 for k in np.flatnonzero(evidence.same == d)),
                     loss,
-                    summed(_terms(offers.forms, wishes)),
-                    summed(_terms(offers.done, reasons)),
-                    stop,
+                    self.utility(model),
+                    summed(_terms(offers.done, model.reasons)),
+                    model.stop,
                     tuple(others.get(rule.form, 0.0) for rule in rules),
-                    tuple(firsts[ranked].tolist()),
+                    tuple(model.firsts[ranked].tolist()),
                 )
             )
         return tuple(found)
@@ -332,8 +386,7 @@ class _Study:
             graph = evidence.replayed.graphs[walk.graph]
             chooser = Chooser(graph, ranking, d + 1 if preferences.held_out else 0)
             if preferences.held_out:
-                _, _, reasons, stop = self.split(self.strength.held_out[d])
-                chooser.least = self.least(reasons, stop)
+                chooser.least = self.least(self.without(d))
             seen: dict[int, int] = {}
             for t, state in enumerate(walk.states):
                 seen[state] = seen.get(state, 0) + 1
@@ -349,10 +402,10 @@ class _Study:
     # --- what is told ---
 
     def _told(
-        self, rules: Sequence[Never], pairs: Sequence[tuple[int, int]], order: Sequence[Before], wishes: Floats
+        self, rules: Sequence[Never], pairs: Sequence[tuple[int, int]], order: Sequence[Before], model: _Model
     ) -> dict[str, Any]:
         """Statements, and how many choices they foresee."""
-        evidence, offers = self.evidence, self.offers
+        evidence, offers, wishes = self.evidence, self.offers, model.wishes
         firm = [rule for rule in rules if rule.evidence - rule.price > SURE or self.options.concepts is not None]
         offset = np.zeros(len(evidence.rows))
         truth = offers.forms.take([rule.form for rule in firm]).columns(offers.values) > 0.5
@@ -369,7 +422,7 @@ class _Study:
         if not taken and not firm:  # nothing is worth its price: then what plans go by most, as a guess
             heaviest = np.argsort(-np.abs(wishes * offers.changes.std(axis=0)), kind="stable")[:GUESSES]
             taken = [(int(j), float(wishes[j]), 0.0) for j in heaviest if abs(wishes[j]) > 1e-8]
-        found = [self._statement(j, w, n, wishes) for j, w, n in taken]
+        found = [self._statement(j, w, n, model) for j, w, n in taken]
         found += self._always_in_the_end([str(statement.concept) for statement in found])
         found += [
             Statement("never", offers.forms.concept(r.form), -r.strength, r.evidence - r.price, r.possible)
@@ -400,11 +453,11 @@ class _Study:
         chosen = [c for c in found.values() if str(c) not in told]
         return [Statement("done", concept, 0.0, 0.0) for concept in chosen[:ENDS]]
 
-    def _statement(self, j: int, weight: float, worth: float, wishes: Floats) -> Statement:
+    def _statement(self, j: int, weight: float, worth: float, model: _Model) -> Statement:
         offers = self.offers
         column = self.problem.columns[:, j]
         possible = int(np.logical_or.reduceat(np.abs(column) > 1e-9, self.evidence.start[:-1]).sum())
-        leaning = self._leaning(column, wishes, offers.forms.concept(j) if j < self.size else None)
+        leaning = self._leaning(column, model, offers.forms.concept(j) if j < self.size else None)
         if j < self.size:
             term = offers.forms.term(j, weight)
             wanted = "wanted" if weight > 0 else "avoided"
@@ -416,21 +469,36 @@ class _Study:
         concept = offers.done.concept(j - self.size - self.ranks)
         return Statement("done", concept, weight, worth, possible)
 
-    def _leaning(self, column: Floats, wishes: Floats, concept: Concept | None) -> tuple[str, ...]:
+    def _leaning(self, column: Floats, model: _Model, concept: Concept | None) -> tuple[str, ...]:
         """The concepts of the utility that change along with this column, where it tells alternatives apart, and those
         that differ from this concept by their quantifier or a number only."""
         start = self.evidence.start[:-1]
         varies = np.maximum.reduceat(column, start) - np.minimum.reduceat(column, start) > 1e-9
         rows = varies[self.evidence.group]
-        used = np.flatnonzero(np.abs(wishes) > 1e-8)
-        others = self.offers.changes[rows][:, used]
+        used = np.flatnonzero(np.abs(model.wishes) > 1e-8)
+        concepts, others = [self.offers.forms.concept(int(j)) for j in used], self.offers.changes[rows][:, used]
+        if self.curves is not None:
+            concepts += [term.concept for term in self.curves.terms]
+            others = np.hstack([others, self.curves.each(model.bent)[rows]])
         own, others = column[rows] - column[rows].mean(), others - others.mean(axis=0)
         norm = np.sqrt((own**2).sum() * (others**2).sum(axis=0))
         alike = np.abs(own @ others) >= LEANING * np.maximum(norm, 1e-12)
-        concepts = [self.offers.forms.concept(int(j)) for j in used]
         if concept is not None:
             alike |= np.array([slot(other) == slot(concept) for other in concepts], np.bool_)
         return tuple(dict.fromkeys(str(c) for c, along in zip(concepts, alike, strict=True) if along))
+
+
+class _Model(NamedTuple):
+    """Weights, each as much as its view counts."""
+
+    wishes: Floats
+    bent: Floats
+    """Of the curves, and of stopping."""
+    firsts: Floats
+    """Of what comes first by a quantity."""
+    reasons: Floats
+    """Of what always held in the end."""
+    stop: float
 
 
 def _terms(found: Forms, weights: Floats) -> list[UtilityTerm]:

@@ -16,6 +16,7 @@ from meip.learning.shown import ChanceFailures
 
 __all__ = ["LearnOptions", "Objective", "Order", "Progress", "Run", "routed"]
 
+View = Literal["auto", "sparse", "curves"]
 Progress = Callable[[dict[str, Any]], None]
 Objective = Literal["auto", "plans", "choices", "history", "svm", "svm-literal"]
 Order = Literal["closure", "greedy", "none"]
@@ -30,10 +31,8 @@ UNUSED: dict[str, dict[str, str]] = {
         **NOT_PLANS,
         "kappa": "the price of a statement is chosen by held-out demonstrations",
         "max_concepts": "the price decides how many statements there are",
-        "relative": "a step is compared with its alternatives, so that the initial state cancels out",
         "branches": "no whole plans are compared",
         "chance_failures": "a step is compared by the mean over its outcomes",
-        "knots": "a curve bends where the demonstrations have their quartiles",
     },
     "history": {**NOT_PLANS, "tolerance": "all demonstrations count", "order": "the order of concepts is not closed"},
 }
@@ -63,6 +62,9 @@ class LearnOptions(Strict):
     """What is maximised. choices: the likelihood of single steps among their alternatives, by what they add to g;
     history: the same by what they add to their history; plans: of whole plans (Eq. 10), by the paper's pursuit; svm,
     svm-literal: the paper's Ranking SVM in the form that works, and as printed. auto: see `choose_learner`."""
+    view: View = "auto"
+    """Of choices: few statements (sparse), many curves of real quantities (curves), or by held-out choices as much of
+    both as foresees them best."""
     concepts: tuple[str, ...] | None = None
     """Only these, as texts: Algorithm 1. None: they are pursued (Algorithm 2)."""
     grammar: Grammar | None = None

@@ -79,7 +79,7 @@ class Chooser:
         for k in np.flatnonzero(worth > SAME).tolist():
             state = states[k]
             if state not in self._over:
-                self._over[state] = not len(self.graph.action_numbers(state))
+                self._over[state] = self.graph.over(state)
             found[k] = worth[k] * self._over[state]
         return found
 

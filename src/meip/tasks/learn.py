@@ -76,7 +76,7 @@ def learn(
     used = _completed(asked, training, chosen)
     described = _described(episodes)
     store = _store(how, described, used, chosen)
-    if chosen == "history":
+    if chosen != "plans":
         shown = shown.widened(used.seed)
     fitted = LEARNERS[chosen](episodes, shown, used, store, how)
     evidence = {"objective": why, **fitted.evidence}
@@ -99,9 +99,8 @@ def _learner(options: LearnOptions, training: ShownPlans) -> tuple[Compared, str
     """What demonstrations are compared by, and why."""
     if options.objective in ("plans", "choices", "history"):
         return options.objective, "asked for"
-    chosen, why = choose_learner(training)
     if options.objective == "auto":
-        return chosen, why
+        return "choices", "every step is a choice among what could have been done"
     if has_goals(training.domain):
         raise LearningError(
             f"objective={options.objective!r}: the Ranking SVM compares whole plans of one length, but here a goal "
@@ -212,6 +211,9 @@ def _by_choices(
         share=cast(float, options.concept_share),
         order=options.order == "closure" and options.concepts is None,
         tolerance=options.tolerance,
+        view=options.view,
+        knots=cast(int, options.knots),
+        relative=options.relative,
         seed=options.seed,
     )
     found = learn_choices(shown, settings, run.tell)

@@ -51,13 +51,16 @@ class Never:
 
 
 class Nevers:
-    """What was possible and never done: candidates for rules, and those that are worth their price."""
+    """What was possible and never done: candidates for rules, and those that are worth their price.
 
-    def __init__(self, evidence: Evidence, offers: Offers) -> None:
+    `usual`: how likely each alternative [N] is for a person without rules, where more is known than habits.
+    """
+
+    def __init__(self, evidence: Evidence, offers: Offers, usual: Floats | None = None) -> None:
         self.evidence = evidence
         self.forms, self.entered, self.broken = _candidates(evidence, offers)
         self.prices = PRICE * offers.prices[self.forms] ** STEEP
-        self._usual = _habits(evidence, offers)
+        self._usual = _habits(evidence, offers) if usual is None else usual
 
     def found(self, without: int | None = None) -> list[Never]:
         """The rules, one after the other, as long as their evidence is worth more than their price.

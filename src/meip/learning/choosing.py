@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,6 @@ from meip.utility.preferences import Before, ChoiceRanking, First, HeldOut, Pref
 from meip.utility.terms import KNOTS, Utility, UtilityTerm
 
 __all__ = ["ChoiceOptions", "LearnedChoices", "choice_grammar", "learn_choices"]
-
 
 
 MEMBERS, SHARE = 16, 0.5
@@ -166,17 +165,29 @@ class _Study:
         """The curves of real quantities, where there are any that change, and how much they count."""
         options, evidence, held_out = self.options, self.evidence, self.strength.held_out
         none = Weighed(0.0, 1.0, {})
-        if options.view == "sparse" or options.concepts is not None or not held_out:
+        found = Curves(evidence, concepts, options.knots, start=options.relative)
+        if not len(found) or options.concepts is not None or not held_out:
+            self._refuse_curves()
             return None, none
-        found = Curves(evidence, concepts, knots=options.knots, start=options.relative, seed=options.seed)
-        if not len(found):
+        if options.view == "sparse":
             return None, none
+        found.fit(options.seed)
         sparse = np.zeros(len(evidence.rows))
         for d, weights in enumerate(held_out):
             rows = (evidence.demo == d)[evidence.group]
             sparse[rows] = self.problem.columns[rows] @ weights
         weighed = found.weighed(sparse, (1.0,) if options.view == "curves" else SHARES)
         return (found if weighed.share else None), weighed
+
+    def _refuse_curves(self) -> None:
+        """Options of curves have no effect where there are none."""
+        given = {name: getattr(self.options, name) for name in ("view", "knots", "relative")}
+        for name, value in given.items():
+            if value != getattr(ChoiceOptions, name):
+                raise LearningError(
+                    f"{name}={value!r} has no effect here: there are no curves where concepts are given, or no real "
+                    "quantity changes, or there is one demonstration only; leave it out"
+                )
 
     # --- which demonstrations ---
 

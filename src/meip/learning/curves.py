@@ -1,9 +1,9 @@
 """The view by curves: real quantities that matter along a curve, many of them a little.
 
 The same choices and the same score (what an alternative adds to g), but g is dense instead of sparse: every real
-concept has a curve (hat functions on quantiles), also relative to its value at the start. Members see few concepts each,
-so that their mistakes differ; g is their mean. How much this view counts beside the sparse one is for demonstrations
-left out to say.
+concept has a curve (hat functions on quantiles), also relative to its value at the start. Members see few concepts
+each, so that their mistakes differ; g is their mean. How much this view counts beside the sparse one is for
+demonstrations left out to say.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from meip.base.arrays import Bools, Floats, Ints
+from meip.base.arrays import Floats
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept
 from meip.learning.evidence import Evidence
@@ -49,13 +49,14 @@ class Weighed:
 
 
 class Curves:
-    """The curves of all real concepts that change in some demonstration, fitted with and without each fold of them."""
+    """The curves of all real concepts that change in some demonstration; none in worlds without changing quantities."""
 
     def __init__(
-        self, evidence: Evidence, concepts: Sequence[Concept], *, knots: int = KNOTS, start: bool = True, seed: int = 0
+        self, evidence: Evidence, concepts: Sequence[Concept], knots: int = KNOTS, *, start: bool = True
     ) -> None:
         self.evidence = evidence
-        real = [c for c in concepts if c.complexity <= LONGEST and kind(c, evidence.domain) == "real"]
+        changing = any(f.real and not f.static for f in evidence.domain.fluents)
+        real = [c for c in concepts if changing and c.complexity <= LONGEST and kind(c, evidence.domain) == "real"]
         real += [relative(c) for c in real if start and c.complexity <= RELATIVE]
         values, missing = evidence.denotation.matrix(real)
         moving = np.flatnonzero(relevant(values, evidence.paths, missing))
@@ -66,21 +67,22 @@ class Curves:
         table = features(self.terms, values[:, kept], missing[:, kept])
         self.changes = np.column_stack([evidence.change(table), evidence.stop])  # [N, M + 1], the last is to stop
         self.owner = np.repeat(np.arange(len(kept)), [t.size for t in self.terms])  # [M] the term of each column
-        rng = np.random.default_rng([seed, 31])
-        self._seen = rng.random((MEMBERS, len(kept))) < SHARE
-        if kept.size:
-            self.weights = self._fit(np.ones(evidence.count))  # [M + 1]
-            self.fold = np.arange(evidence.kinds) % FOLDS  # [kinds]
-            folds = range(min(FOLDS, evidence.kinds)) if evidence.kinds > 1 else ()
-            self.held_out = [self._fit((self.fold[evidence.demo] != k).astype(np.float64)) for k in folds]
-            """The weights without each fold of the demonstrations."""
+
+    def fit(self, seed: int) -> None:
+        """Fit the members, which see shares of the concepts drawn with the seed."""
+        evidence = self.evidence
+        self._seen = np.random.default_rng([seed, 31]).random((MEMBERS, len(self))) < SHARE
+        self.weights = self._mean(np.ones(evidence.count))  # [M + 1]
+        self._fold = np.arange(evidence.kinds) % FOLDS  # [kinds]
+        folds = range(min(FOLDS, evidence.kinds))
+        self._held_out = [self._mean((self._fold[evidence.demo] != k).astype(np.float64)) for k in folds]
 
     def __len__(self) -> int:
         return len(self.terms)
 
     def without(self, d: int) -> Floats:
         """The weights without a kind of demonstration (and those of its fold)."""
-        return self.held_out[self.fold[d]]
+        return self._held_out[self._fold[d]]
 
     def parts(self, weights: Floats) -> list[UtilityTerm]:
         """g with these weights [M + 1]."""
@@ -126,7 +128,7 @@ class Curves:
     def _losses(self, scores: Floats) -> tuple[Floats, Floats]:
         return softmax(scores, self.evidence.start, self.evidence.group, self.evidence.chosen)
 
-    def _fit(self, share: Floats) -> Floats:
+    def _mean(self, share: Floats) -> Floats:
         """The mean of the members, by these shares of the choices."""
         total = np.zeros(self.changes.shape[1])
         for member in self._seen:

@@ -198,6 +198,15 @@ class _Study:
             found += self.weighed.share * self.weighed.scale * (self.curves.changes @ self.curves.without(d))
         return np.asarray(found, np.float64)
 
+    def foreseen(self) -> Floats:
+        """How likely each alternative is by what the demonstrations of other kinds taught."""
+        evidence = self.evidence
+        found = np.zeros(len(evidence.rows))
+        for d in range(evidence.kinds):
+            rows = (evidence.demo == d)[evidence.group]
+            found[rows] = self.held_out_scores(d)[rows]
+        return softmax(found, evidence.start, evidence.group, evidence.chosen)[1]
+
     def loss_without(self, d: int) -> Floats:
         """Of every choice, by what the demonstrations of other kinds taught."""
         evidence = self.evidence
@@ -277,7 +286,7 @@ class _Study:
         share = 1 / evidence.kinds if self.options.members > 1 and self.options.concepts is None else 1.0
         mean = share * whole + (1 - share) * self.members() if share < 1 else whole
         model = self.model(mean, None if self.curves is None else self.curves.weights)
-        candidates = Nevers(evidence, offers, bounds=self.curves is None)  # curves say how much is too much
+        candidates = Nevers(evidence, offers, None if self.curves is None else self.foreseen())
         rules = candidates.found() if self.options.concepts is None else []
         gained = self.gains(model)[evidence.chosen][~evidence.stop[evidence.chosen]]
         gained = gained[gained > 1e-9]

@@ -75,14 +75,14 @@ class Curves:
         self.weights = self._mean(np.ones(evidence.count))  # [M + 1]
         self._fold = np.arange(evidence.kinds) % FOLDS  # [kinds]
         folds = range(min(FOLDS, evidence.kinds))
-        self._held_out = [self._mean((self._fold[evidence.demo] != k).astype(np.float64)) for k in folds]
+        self._held_out: list[Floats] = [self._mean((self._fold[evidence.demo] != k).astype(np.float64)) for k in folds]
 
     def __len__(self) -> int:
         return len(self.terms)
 
     def without(self, d: int) -> Floats:
         """The weights without a kind of demonstration (and those of its fold)."""
-        return self._held_out[self._fold[d]]
+        return self._held_out[int(self._fold[d])]
 
     def parts(self, weights: Floats) -> list[UtilityTerm]:
         """g with these weights [M + 1]."""
@@ -123,7 +123,7 @@ class Curves:
         return Weighed(share, scale, report)
 
     def _by_demonstration(self, scores: Floats) -> Floats:
-        return np.bincount(self.evidence.demo, self._losses(scores)[0], self.evidence.kinds)
+        return np.bincount(self.evidence.demo, self._losses(scores)[0], self.evidence.kinds).astype(np.float64)
 
     def _losses(self, scores: Floats) -> tuple[Floats, Floats]:
         return softmax(scores, self.evidence.start, self.evidence.group, self.evidence.chosen)

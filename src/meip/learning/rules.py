@@ -51,13 +51,17 @@ class Never:
 
 
 class Nevers:
-    """What was possible and never done: candidates for rules, and those that are worth their price."""
+    """What was possible and never done: candidates for rules, and those that are worth their price.
 
-    def __init__(self, evidence: Evidence, offers: Offers, bounds: bool = True) -> None:
+    `foreseen`: how likely each alternative [N] is by curves, where they count. Then what they say needs no rule, and
+    they say how much is too much: there are no bounds.
+    """
+
+    def __init__(self, evidence: Evidence, offers: Offers, foreseen: Floats | None = None) -> None:
         self.evidence = evidence
-        self.forms, self.entered, self.broken = _candidates(evidence, offers, bounds)
+        self.forms, self.entered, self.broken = _candidates(evidence, offers, foreseen is None)
         self.prices = PRICE * offers.prices[self.forms] ** STEEP
-        self._usual = _habits(evidence, offers)
+        self._usual = _habits(evidence, offers) if foreseen is None else foreseen
 
     def found(self, without: int | None = None) -> list[Never]:
         """The rules, one after the other, as long as their evidence is worth more than their price.

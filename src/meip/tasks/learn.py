@@ -276,7 +276,7 @@ def _fit_given(member: _Member, objective: Any, tell: Progress) -> Utility:
     return best.utility
 
 
-def _weights(options: LearnOptions) -> dict[str, float]:
+def _weights(options: LearnOptions) -> dict[str, Any]:
     """Of whole plans and of single steps."""
     by_steps = options.objective == "history"
     return {"plans": 0.0, "steps": 1.0} if by_steps else {"plans": 1.0, "steps": options.steps}

@@ -69,7 +69,6 @@ class ShownPlans:
         self, episodes: Sequence[Episode] | Replayed, *, chance_failures: ChanceFailures = "non-modal", seed: int = 0
     ) -> None:
         given = episodes if isinstance(episodes, Replayed) else replay_all(episodes)
-        self.replayed = given
         self.graphs: list[StateGraph] = list(given.graphs)
         self.cases: list[Case] = []
         self._chancy = any(min(walk.plan.probabilities, default=1.0) < 1.0 for walk in given.walks)

@@ -20,6 +20,7 @@ from meip.base.arrays import Floats, Ints
 from meip.base.errors import LearningError
 from meip.concepts.bank import ConceptBank
 from meip.concepts.check import kind, slot
+from meip.concepts.english import english
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept, Quantified
 from meip.concepts.parser import parse_concept
@@ -470,7 +471,10 @@ class _Study:
                 known = found.get(slot(concept))
                 if known is None or concept.quantifier == "all":
                     found[slot(concept)] = concept
-        chosen = [c for c in found.values() if str(c) not in told]
+        said = {
+            english(c, self.evidence.domain): c for c in reversed(found.values())
+        }  # one of those that read the same
+        chosen = [c for c in found.values() if c in said.values() and str(c) not in told]
         return [Statement("done", concept, 0.0, 0.0) for concept in chosen[:ENDS]]
 
     def _statement(self, j: int, weight: float, worth: float, model: _Model) -> Statement:

@@ -22,7 +22,7 @@ from meip.learning.selection import deduplicate, relevant
 from meip.learning.sparse import softmax
 from meip.utility.terms import KNOTS, UtilityTerm, features, place_knots, with_weights
 
-__all__ = ["Curves", "relative"]
+__all__ = ["Curves", "Weighed", "relative"]
 
 MEMBERS, SHARE = 60, 0.12  # members, and the share of the concepts that each of them sees
 RIDGE = 1.0  # on the weights, in nats

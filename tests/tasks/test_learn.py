@@ -184,6 +184,7 @@ ANOTHER: dict[str, Any] = {
     "constant_cost": 20.0,
     "max_concepts": 1,
     "relative": False,
+    "view": "curves",
     "branches": 15,
     "steps": 1.0,
     "knots": 2,
@@ -196,6 +197,7 @@ ANOTHER: dict[str, Any] = {
 """Another value of every option."""
 WHERE: dict[tuple[str, str], Any] = {  # demonstrations on which an option can be seen to matter, if not the ritual's
     ("plans", "tolerance"): noisy,
+    ("history", "tolerance"): noisy,
     ("svm", "tolerance"): noisy,
     ("svm-literal", "tolerance"): noisy,
     ("plans", "branches"): many_plans,
@@ -205,7 +207,9 @@ WHERE: dict[tuple[str, str], Any] = {  # demonstrations on which an option can b
     ("svm", "knots"): lined,
     ("svm-literal", "knots"): lined,
     ("history", "knots"): lined,
-    ("history", "relative"): lined,
+    ("choices", "knots"): lined,
+    ("choices", "relative"): lined,
+    ("choices", "view"): lined,
     ("plans", "chance_failures"): unlucky,
     ("svm", "chance_failures"): unlucky,
     ("svm-literal", "chance_failures"): unlucky,
@@ -223,10 +227,8 @@ def test_every_option_is_walked_over() -> None:
 def test_every_option_changes_the_task_or_is_refused_by_name(name: str, objective: str) -> None:
     episodes = WHERE.get((objective, name), lambda: paper_demonstrations("free"))()
     base: dict[str, Any] = {"objective": objective, **WITH.get(name, {})}
-    if objective == "history" and name != "committee":
-        base.setdefault("committee", 3)
-    if objective == "history" and name == "relative":
-        base["concept_share"] = 1.0  # every member sees every concept
+    if objective == "choices" and name in ("knots", "relative"):
+        base["view"] = "curves"
     if "at" in {f.name for f in episodes[0].world.domain.fluents} and name == "chance_failures":
         base |= {"concepts": PLACES}
     plain = learn(episodes, **base)

@@ -29,8 +29,8 @@ def learn(
     objective: Annotated[
         str,
         typer.Option(
-            help="What is compared: choices (single steps); history (what steps add to it); plans (the paper's "
-            "pursuit); svm, svm-literal: the paper's Ranking SVM. auto: choices, or history by what worlds list."
+            help="What is compared: choices (single steps); by the paper's pursuit plans (whole ones) or history (what "
+            "steps add to theirs); svm, svm-literal: the paper's Ranking SVM. auto: choices."
         ),
     ] = "auto",
     given: Annotated[
@@ -55,8 +55,12 @@ def learn(
         int | None, typer.Option(min=1, help="Members; their agreement is shown as confidence. Default: by objective.")
     ] = None,
     relative: Annotated[
-        bool, typer.Option("--relative/--no-relative", help="history: also concepts relative to their initial value.")
+        bool, typer.Option("--relative/--no-relative", help="Curves also of concepts relative to their initial value.")
     ] = True,
+    view: Annotated[
+        str,
+        typer.Option(help="Of choices: sparse (few statements), curves (of real quantities), auto: by held-out ones."),
+    ] = "auto",
     branches: Annotated[
         int, typer.Option(min=0, metavar="N", help="Compare with N plans that leave each demonstration half-way, too.")
     ] = 0,
@@ -80,7 +84,7 @@ def learn(
       meip learn demos.jsonl -o task.json --committee 5 --jobs 2 --tolerance 0.2
       meip learn demos.jsonl -o task.json --given "all(torch@1)" --given "some(bamboo@2)"
       meip learn demos.jsonl -o task.json --world packing:Packing
-      meip learn folds.jsonl -o folding.json --objective history --jobs 2
+      meip learn folds.jsonl -o folding.json --view curves
       meip learn --domain domain.pddl --plans plans/ -o task.json
 
     An option that would have no effect is refused, with the reason. Exit code 3: nothing was learned.
@@ -102,6 +106,7 @@ def learn(
         order=cast(Any, order),
         committee=committee,
         relative=relative,
+        view=cast(Any, view),
         branches=branches,
         seed=seed,
     )

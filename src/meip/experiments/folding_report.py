@@ -61,7 +61,7 @@ def write(out: Path, task: Task, plans: Sequence[Planned]) -> None:
     """Contact sheets of what was planned and of what went wrong, and the learned task with its concepts and curves."""
     out.mkdir(parents=True, exist_ok=True)
     for kind in dict.fromkeys(one.kind for one in plans):
-        chosen = [one for one in plans if one.kind == kind and one.number == 0 and one.search == "likeliest"]
+        chosen = [one for one in plans if one.kind == kind and one.number == 0 and one.search == "choices"]
         _sheet(out / f"folding-{kind.replace(' ', '-')}", f"Planned folds: {kind}", chosen[:SHEET_ROWS])
     failures = [one for one in plans if not one.right]
     if failures:
@@ -85,21 +85,22 @@ def _concepts(task: Task) -> str:
     lines = [
         "# What was learned about folding",
         "",
-        f"{task.provenance.demonstrations} demonstrations, {told.members} members, {evidence['candidates']} different "
-        f"concepts of {evidence['concepts']}. Share: how much of the utility is due to a concept. Where a concept is "
-        "relative to the initial state, that is our extension of the paper's language.",
+        told.sentence,
         "",
-        "| share | members | concept | in English | direction | first curve (value: utility) |",
-        "|---|---|---|---|---|---|",
-        *[_concept(reading, told.members) for reading in told.readings],
+        f"{task.provenance.demonstrations} demonstrations, {evidence['candidates']} candidates for statements. Below: "
+        "what plans go by, with the share of the utility that is due to each concept; where one is relative to the "
+        "initial state, that is our extension of the paper's language.",
+        "",
+        "| share | concept | in English | direction | curve (value: utility) |",
+        "|---|---|---|---|---|",
+        *[_concept(reading) for reading in told.readings],
         "",
     ]
     return "\n".join(lines)
 
 
-def _concept(reading: Reading, members: int) -> str:
+def _concept(reading: Reading) -> str:
     text = reading.text.replace("|", "\\|")
     label = f"{reading.english} (relative: extension)" if "initial[" in reading.text else reading.english
     points = ", ".join(f"{value:.3g}: {height:+.2f}" for value, height in reading.curves[0])
-    used = f"{len(reading.curves)} of {members}"
-    return f"| {' | '.join((f'{reading.share:.3f}', used, f'`{text}`', label, reading.direction, points))} |"
+    return f"| {' | '.join((f'{reading.share:.3f}', f'`{text}`', label, reading.direction, points))} |"

@@ -7,10 +7,10 @@ forms        the ways in which a concept can matter, as columns
 readings     demonstrations as shown, or only what their goals need of them
 offers       what may be said about the demonstrations: all forms that some choice tells apart
 sparse       few statements, each worth more than its price: a softmax over choices
+curves       the same choices by many curves of real quantities, and how much these count
 rules        what was never done, and what always came first
 told         the small model that is told
 choosing     the one learner: from choices to a utility and preferences
-automatic    what demonstrations are compared by, and in which grammar, where nothing is asked for
 shown        demonstrated plans as rows of numbers, ready to be compared
 candidates   concepts that could matter, their order, and what is avoided
 selection    which concepts are relevant, which are the same, which are about order
@@ -19,7 +19,6 @@ pairs        ordered pairs of states, without listing them
 ranking_svm  the paper's Ranking SVM
 learner      Algorithm 1: the weights of given concepts
 pursuit      Algorithm 2: which concepts, level by level
-committee    many simple utilities by the likelihood of steps, where actions are too many to list
 checkpoint   decisions, and how a killed run goes on from them
 estimator    scikit-learn's contract
 """

@@ -1,6 +1,6 @@
 """Learning from choices: the one learner, the same for every world.
 
-    choices -> candidates -> a sparse softmax -> never-rules -> order -> members -> preferences
+    choices -> candidates -> a sparse softmax, and curves -> never-rules -> order -> members -> preferences
 
 Every demonstrated step is a choice among what could have been done there, stopping included. What is worth saying is
 chosen by its price, whose strength is the one under which demonstrations left out are foreseen best. Planning uses the
@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,26 +21,30 @@ from meip.base.arrays import Floats, Ints
 from meip.base.errors import LearningError
 from meip.concepts.bank import ConceptBank
 from meip.concepts.check import kind, slot
+from meip.concepts.english import english
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept, Quantified
 from meip.concepts.parser import parse_concept
 from meip.learning import forms
+from meip.learning.curves import SHARES, Curves, Weighed
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
 from meip.learning.offers import offered
+from meip.learning.options import View
 from meip.learning.readings import accidents, crossed, only_needed
 from meip.learning.rules import Never, Nevers, always_first, chosen_first, worth_telling
 from meip.learning.selection import Pruner, unless
-from meip.learning.sparse import GRID, Problem, Strength, fit, once, path, strength_of
+from meip.learning.sparse import GRID, Problem, Strength, fit, once, path, softmax, strength_of
 from meip.learning.told import small_model
 from meip.model.choices import Replayed, Walk
 from meip.model.domain import Domain
 from meip.model.graph import StateGraph
 from meip.search.choosing import DISCOUNT, Chooser
 from meip.utility.preferences import Before, ChoiceRanking, First, HeldOut, Preferences, Rule, Statement, summed
-from meip.utility.terms import Utility, UtilityTerm
+from meip.utility.terms import KNOTS, Utility, UtilityTerm
 
 __all__ = ["ChoiceOptions", "LearnedChoices", "choice_grammar", "learn_choices"]
+
 
 MEMBERS, SHARE = 16, 0.5
 CLOSURE = 2.0  # what an order is worth at least
@@ -68,6 +72,10 @@ class ChoiceOptions:
     """Keep first what always came first."""
     tolerance: float = 0.0
     """Share of the demonstrations that may be set aside."""
+    view: View = "auto"
+    knots: int = KNOTS
+    relative: bool = True
+    """Curves also of simple concepts relative to their value at the start."""
     seed: int = 0
 
 
@@ -84,7 +92,7 @@ class LearnedChoices:
 def choice_grammar(domain: Domain, level: int = 3, most: int = BUDGET) -> Grammar:
     """What may be said: all about predicates of one argument, roles by restriction; where a domain declares copies of
     predicates for its goals, agreement with them."""
-    if any(f.goal_of is not None for f in domain.fluents):
+    if domain.has_goals:
         return Grammar.planning()
     return Grammar(
         predicate_mean=True, restriction=True, boolean_arity=1, closure=False, max_level=level, max_concepts=most
@@ -131,7 +139,7 @@ class _Study:
         self.evidence = evidence = Evidence(replayed, options.seed)
         evidence.check()
         self.levels: list[dict[str, Any]] = []
-        concepts = self._given() if options.concepts is not None else self._bank()
+        self.concepts = concepts = self._given() if options.concepts is not None else self._bank()
         values, missing = evidence.denotation.matrix(concepts)
         values = np.where(missing, np.nan, values)
         self.offers = offers = offered(
@@ -146,6 +154,22 @@ class _Study:
         found = strength_of(self.problem, self.evidence.demo, self.evidence.kinds)
         self.say(stage="price", strength=found.value)
         return found
+
+    @cached_property
+    def _views(self) -> tuple[Curves | None, Weighed]:
+        found = self._weighed(self.concepts)
+        self.say(stage="curves", share=found[1].share)
+        return found
+
+    @property
+    def curves(self) -> Curves | None:
+        """Of real quantities, where they count."""
+        return self._views[0]
+
+    @property
+    def weighed(self) -> Weighed:
+        """How much curves count."""
+        return self._views[1]
 
     def _given(self) -> list[Concept]:
         domain = self.evidence.domain
@@ -180,15 +204,69 @@ class _Study:
         odds = once(columns, evidence.group)
         return Problem(columns, evidence.start, evidence.group, evidence.chosen, price, low, high, odds)
 
+    def _weighed(self, concepts: Sequence[Concept]) -> tuple[Curves | None, Weighed]:
+        """The curves of real quantities, where there are any that change, and how much they count."""
+        options, evidence, held_out = self.options, self.evidence, self.strength.held_out
+        none = Weighed(0.0, 1.0, {})
+        found = Curves(evidence, concepts, options.knots, start=options.relative)
+        if not len(found) or options.concepts is not None or not held_out:
+            self._refuse_curves()
+            return None, none
+        if options.view == "sparse":
+            return None, none
+        found.fit(options.seed)
+        sparse = np.zeros(len(evidence.rows))
+        for d, weights in enumerate(held_out):
+            rows = (evidence.demo == d)[evidence.group]
+            sparse[rows] = self.problem.columns[rows] @ weights
+        weighed = found.weighed(sparse, (1.0,) if options.view == "curves" else SHARES)
+        return (found if weighed.share else None), weighed
+
+    def _refuse_curves(self) -> None:
+        """Options of curves have no effect where there are none."""
+        given = {name: getattr(self.options, name) for name in ("view", "knots", "relative")}
+        for name, value in given.items():
+            if value != getattr(ChoiceOptions, name):
+                raise LearningError(
+                    f"{name}={value!r} has no effect here: there are no curves where concepts are given, or no real "
+                    "quantity changes, or there is one demonstration only; leave it out"
+                )
+
     # --- which demonstrations ---
+
+    @property
+    def odds(self) -> Floats | None:
+        """What alternatives count for beforehand; curves tell nearly all apart."""
+        return self.problem.odds if self.curves is None else None
+
+    def held_out_scores(self, d: int) -> Floats:
+        """Of every alternative, by what the demonstrations of other kinds taught."""
+        found = (1 - self.weighed.share) * (self.problem.columns @ self.strength.held_out[d])
+        if self.curves is not None:
+            found += self.weighed.share * self.weighed.scale * (self.curves.changes @ self.curves.without(d))
+        return np.asarray(found, np.float64)
+
+    def foreseen(self) -> Floats:
+        """How likely each alternative is by what the demonstrations of other kinds taught."""
+        evidence = self.evidence
+        found = np.zeros(len(evidence.rows))
+        for d in range(evidence.kinds):
+            rows = (evidence.demo == d)[evidence.group]
+            found[rows] = self.held_out_scores(d)[rows]
+        return softmax(found, evidence.start, evidence.group, evidence.chosen, self.odds)[1]
+
+    def loss_without(self, d: int) -> Floats:
+        """Of every choice, by what the demonstrations of other kinds taught."""
+        evidence = self.evidence
+        return softmax(self.held_out_scores(d), evidence.start, evidence.group, evidence.chosen, self.odds)[0]
 
     def held_out_loss(self) -> Floats:
         """Of each demonstration, by what the others taught: nats per choice."""
         evidence = self.evidence
         found = np.zeros(evidence.kinds)
-        for d, weights in enumerate(self.strength.held_out):
+        for d in range(len(self.strength.held_out)):
             mine = evidence.demo == d
-            found[d] = self.problem.foreseen(weights)[0][mine].mean() if mine.any() else 0.0
+            found[d] = self.loss_without(d)[mine].mean() if mine.any() else 0.0
         return found[evidence.same]
 
     def strange(self) -> list[tuple[int, int]]:
@@ -204,7 +282,7 @@ class _Study:
     def _oddest_step(self, demonstration: int) -> int:
         evidence, kind = self.evidence, int(self.evidence.same[demonstration])
         first = evidence.representative(kind)
-        loss = self.problem.foreseen(self.strength.held_out[kind])[0]
+        loss = self.loss_without(kind)
         mine = np.flatnonzero(evidence.walk == first)
         at = evidence.at[mine[int(np.argmax(loss[mine]))]]
         return int(np.flatnonzero(evidence.paths[first] == at)[0])
@@ -228,10 +306,25 @@ class _Study:
             self.say(stage="members", done=number + 1, members=options.members)
         return total / options.members
 
-    def split(self, weights: Floats) -> tuple[Floats, Floats, Floats, float]:
-        """Of wishes, of what comes first by a quantity, of reasons to stop, and of stopping."""
-        firsts = self.size + self.ranks
-        return weights[: self.size], weights[self.size : firsts], weights[firsts:-1], float(weights[-1])
+    def model(self, weights: Floats, curves: Floats | None) -> _Model:
+        """As much of the sparse view and of the curves as each counts."""
+        weights, firsts = (1 - self.weighed.share) * weights, self.size + self.ranks
+        bent = np.zeros(1) if curves is None else self.weighed.share * self.weighed.scale * curves
+        wishes, stop = weights[: self.size], float(weights[-1] + bent[-1])
+        return _Model(wishes, bent, weights[self.size : firsts], weights[firsts:-1], stop)
+
+    def without(self, d: int) -> _Model:
+        """What the demonstrations of other kinds taught."""
+        return self.model(self.strength.held_out[d], None if self.curves is None else self.curves.without(d))
+
+    def utility(self, model: _Model) -> Utility:
+        curves = () if self.curves is None else self.curves.parts(model.bent)
+        return summed([*_terms(self.offers.forms, model.wishes), *curves])
+
+    def gains(self, model: _Model) -> Floats:
+        """What each alternative adds to g [N]."""
+        found = self.offers.changes @ model.wishes
+        return found if self.curves is None else found + self.curves.changes[:, :-1] @ model.bent[:-1]
 
     # --- what was learned ---
 
@@ -240,32 +333,32 @@ class _Study:
         whole = path(self.problem, self.strength.value, np.ones(evidence.count))
         share = 1 / evidence.kinds if self.options.members > 1 and self.options.concepts is None else 1.0
         mean = share * whole + (1 - share) * self.members() if share < 1 else whole
-        wishes, firsts, reasons, stop = self.split(mean)
-        candidates = Nevers(evidence, offers)
+        model = self.model(mean, None if self.curves is None else self.curves.weights)
+        candidates = Nevers(evidence, offers, None if self.curves is None else self.foreseen())
         rules = candidates.found() if self.options.concepts is None else []
-        gained = (offers.changes @ wishes)[evidence.chosen][~evidence.stop[evidence.chosen]]
+        gained = self.gains(model)[evidence.chosen][~evidence.stop[evidence.chosen]]
         gained = gained[gained > 1e-9]
-        pairs = always_first(evidence, offers, self.split(whole)[0]) if self.options.order else []
+        pairs = always_first(evidence, offers, whole[: self.size]) if self.options.order else []
         order = self._ordered(pairs, max(CLOSURE, float(gained.max()) if len(gained) else 0.0))
-        ranked = np.flatnonzero(np.abs(firsts) > 1e-8)
+        ranked = np.flatnonzero(np.abs(model.firsts) > 1e-8)
         preferences = Preferences(
             never=tuple(self._rule(rule) for rule in rules),
             order=order,
             first=tuple(
-                First(offers.forms.concepts[k], largest, float(firsts[j]))
+                First(offers.forms.concepts[k], largest, float(model.firsts[j]))
                 for j in ranked
                 for k, largest in [offers.ranked[j]]
             ),
-            done=summed(_terms(offers.done, reasons)),
-            stop=stop,
-            least=self.least(reasons, stop),
+            done=summed(_terms(offers.done, model.reasons)),
+            stop=model.stop,
+            least=self.least(model),
             pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
             held_out=self._held_out(candidates, rules, ranked),
         )
-        utility = summed(_terms(offers.forms, wishes))
+        utility = self.utility(model)
         tried = self._patience(utility, preferences)
         self.say(stage="planning", patience=max(tried, key=lambda p: tried[p]))
-        told = self._told(rules, pairs, order, wishes)
+        told = self._told(rules, pairs, order, model)
         preferences = dataclasses.replace(preferences, patience=max(tried, key=lambda p: tried[p]), **told)
         warnings = self._warnings(strange, aside, utility, preferences)
         return LearnedChoices(utility, preferences, self._report(tried, strange, aside), warnings)
@@ -284,6 +377,7 @@ class _Study:
             "strength": self.strength.value,
             "strengths": dict(zip(map(str, GRID), losses, strict=False)),
             "look_ahead": {"single steps": tried[0.0], "ways": tried[DISCOUNT]},
+            "views": self.weighed.report,
             "nats_per_choice_by_the_others": [round(float(x), 6) for x in self.held_out_loss()],
             "unlike_the_others": [d + 1 for d, _ in strange],
             "set_aside": [d + 1 for d in aside],
@@ -321,29 +415,29 @@ class _Study:
             for b, a in pairs
         )
 
-    def least(self, reasons: Floats, stop: float) -> float | None:
+    def least(self, model: _Model) -> float | None:
         """The least worth of stopping where a demonstration stopped by itself."""
         evidence = self.evidence
         rows = evidence.chosen[evidence.stop[evidence.chosen]]
-        return float((stop + self.offers.stopped[rows] @ reasons).min()) if len(rows) else None
+        return float((model.stop + self.offers.stopped[rows] @ model.reasons).min()) if len(rows) else None
 
     def _held_out(self, candidates: Nevers, rules: Sequence[Never], ranked: Ints) -> tuple[HeldOut, ...]:
         evidence, offers = self.evidence, self.offers
         found = []
-        for d, weights in enumerate(self.strength.held_out):
-            wishes, firsts, reasons, stop = self.split(weights)
+        for d in range(len(self.strength.held_out)):
+            model = self.without(d)
             mine = evidence.demo == d
-            loss = float(self.problem.foreseen(weights)[0][mine].mean()) if mine.any() else 0.0
+            loss = float(self.loss_without(d)[mine].mean()) if mine.any() else 0.0
             others = {rule.form: rule.strength for rule in candidates.found(without=d)} if rules else {}
             found.append(
                 HeldOut(
                     tuple(int(k) + 1 for k in np.flatnonzero(evidence.same == d)),
                     loss,
-                    summed(_terms(offers.forms, wishes)),
-                    summed(_terms(offers.done, reasons)),
-                    stop,
+                    self.utility(model),
+                    summed(_terms(offers.done, model.reasons)),
+                    model.stop,
                     tuple(others.get(rule.form, 0.0) for rule in rules),
-                    tuple(firsts[ranked].tolist()),
+                    tuple(model.firsts[ranked].tolist()),
                 )
             )
         return tuple(found)
@@ -360,8 +454,7 @@ class _Study:
             graph = evidence.replayed.graphs[walk.graph]
             chooser = Chooser(graph, ranking, d + 1 if preferences.held_out else 0)
             if preferences.held_out:
-                _, _, reasons, stop = self.split(self.strength.held_out[d])
-                chooser.least = self.least(reasons, stop)
+                chooser.least = self.least(self.without(d))
             seen: dict[int, int] = {}
             for t, state in enumerate(walk.states):
                 seen[state] = seen.get(state, 0) + 1
@@ -377,10 +470,10 @@ class _Study:
     # --- what is told ---
 
     def _told(
-        self, rules: Sequence[Never], pairs: Sequence[tuple[int, int]], order: Sequence[Before], wishes: Floats
+        self, rules: Sequence[Never], pairs: Sequence[tuple[int, int]], order: Sequence[Before], model: _Model
     ) -> dict[str, Any]:
         """Statements, and how many choices they foresee."""
-        evidence, offers = self.evidence, self.offers
+        evidence, offers, wishes = self.evidence, self.offers, model.wishes
         firm = [rule for rule in rules if rule.evidence - rule.price > SURE or self.options.concepts is not None]
         offset = np.zeros(len(evidence.rows))
         truth = offers.forms.take([rule.form for rule in firm]).columns(offers.values) > 0.5
@@ -397,7 +490,7 @@ class _Study:
         if not taken and not firm:  # nothing is worth its price: then what plans go by most, as a guess
             heaviest = np.argsort(-np.abs(wishes * offers.changes.std(axis=0)), kind="stable")[:GUESSES]
             taken = [(int(j), float(wishes[j]), 0.0) for j in heaviest if abs(wishes[j]) > 1e-8]
-        found = [self._statement(j, w, n, wishes) for j, w, n in taken]
+        found = [self._statement(j, w, n, model) for j, w, n in taken]
         found += self._always_in_the_end([str(statement.concept) for statement in found])
         found += [
             Statement("never", offers.forms.concept(r.form), -r.strength, r.evidence - r.price, r.possible)
@@ -425,14 +518,17 @@ class _Study:
                 known = found.get(slot(concept))
                 if known is None or concept.quantifier == "all":
                     found[slot(concept)] = concept
-        chosen = [c for c in found.values() if str(c) not in told]
+        said = {
+            english(c, self.evidence.domain): c for c in reversed(found.values())
+        }  # one of those that read the same
+        chosen = [c for c in found.values() if c in said.values() and str(c) not in told]
         return [Statement("done", concept, 0.0, 0.0) for concept in chosen[:ENDS]]
 
-    def _statement(self, j: int, weight: float, worth: float, wishes: Floats) -> Statement:
+    def _statement(self, j: int, weight: float, worth: float, model: _Model) -> Statement:
         offers = self.offers
         column = self.problem.columns[:, j]
         possible = int(np.logical_or.reduceat(np.abs(column) > 1e-9, self.evidence.start[:-1]).sum())
-        leaning = self._leaning(column, wishes, offers.forms.concept(j) if j < self.size else None)
+        leaning = self._leaning(column, model, offers.forms.concept(j) if j < self.size else None)
         if j < self.size:
             term = offers.forms.term(j, weight)
             wanted = "wanted" if weight > 0 else "avoided"
@@ -444,21 +540,36 @@ class _Study:
         concept = offers.done.concept(j - self.size - self.ranks)
         return Statement("done", concept, weight, worth, possible)
 
-    def _leaning(self, column: Floats, wishes: Floats, concept: Concept | None) -> tuple[str, ...]:
+    def _leaning(self, column: Floats, model: _Model, concept: Concept | None) -> tuple[str, ...]:
         """The concepts of the utility that change along with this column, where it tells alternatives apart, and those
         that differ from this concept by their quantifier or a number only."""
         start = self.evidence.start[:-1]
         varies = np.maximum.reduceat(column, start) - np.minimum.reduceat(column, start) > 1e-9
         rows = varies[self.evidence.group]
-        used = np.flatnonzero(np.abs(wishes) > 1e-8)
-        others = self.offers.changes[rows][:, used]
+        used = np.flatnonzero(np.abs(model.wishes) > 1e-8)
+        concepts, others = [self.offers.forms.concept(int(j)) for j in used], self.offers.changes[rows][:, used]
+        if self.curves is not None:
+            concepts += [term.concept for term in self.curves.terms]
+            others = np.hstack([others, self.curves.each(model.bent)[rows]])
         own, others = column[rows] - column[rows].mean(), others - others.mean(axis=0)
         norm = np.sqrt((own**2).sum() * (others**2).sum(axis=0))
         alike = np.abs(own @ others) >= LEANING * np.maximum(norm, 1e-12)
-        concepts = [self.offers.forms.concept(int(j)) for j in used]
         if concept is not None:
             alike |= np.array([slot(other) == slot(concept) for other in concepts], np.bool_)
         return tuple(dict.fromkeys(str(c) for c, along in zip(concepts, alike, strict=True) if along))
+
+
+class _Model(NamedTuple):
+    """Weights, each as much as its view counts."""
+
+    wishes: Floats
+    bent: Floats
+    """Of the curves, and of stopping."""
+    firsts: Floats
+    """Of what comes first by a quantity."""
+    reasons: Floats
+    """Of what always held in the end."""
+    stop: float
 
 
 def _terms(found: Forms, weights: Floats) -> list[UtilityTerm]:

@@ -110,7 +110,7 @@ class Evidence:
         self.alternative = np.repeat(np.arange(len(self.rows)), [len(these) for these in outcomes])  # [O]
         over = np.zeros(self.size, np.bool_)
         for (number, state), row in place.items():
-            over[row] = not self.goals[number] and not len(self.replayed.graphs[number].action_numbers(state))
+            over[row] = not self.goals[number] and self.replayed.graphs[number].over(state)
         self.over = np.add.reduceat(over[self.after] * self.odds, self.first) if len(flat) else np.zeros(0)  # [N]
         """How likely the episode is over after each alternative, by itself."""
 

@@ -225,6 +225,7 @@ class Learner(UtilityEstimator):
     alpha: float = 0.03
     hinge: float = 2.0
     strength: float = 1.0
+    plans: float = 1.0
     steps: float = 0.0
     rounds: int = 8
     tolerance: float = 1e-3
@@ -271,7 +272,9 @@ class Learner(UtilityEstimator):
             study.grow(trial.utility)
 
     def _options(self) -> StudyOptions:
-        likelihood = LikelihoodOptions(alpha=self.alpha, hinge=self.hinge, strength=self.strength, steps=self.steps)
+        likelihood = LikelihoodOptions(
+            alpha=self.alpha, hinge=self.hinge, strength=self.strength, plans=self.plans, steps=self.steps
+        )
         return StudyOptions(
             self.objective, likelihood, self.pool or PoolOptions(), self.knots, self.branches, self.seed
         )

@@ -118,11 +118,6 @@ class Likelihood:
         value, _, logs = problem.evaluate(w)
         return Fit(w, value, self._log_z(logs), converged, iterations)
 
-    @property
-    def demonstrated(self) -> Sequence[Ints]:
-        """The rows of each demonstration's intended states."""
-        return self._intended
-
     def evaluate(self, features: Floats, weights: Floats) -> tuple[float, Floats]:
         """J and its gradient at these weights."""
         value, gradient, _ = self.compress(features).evaluate(np.asarray(weights, dtype=np.float64))

@@ -14,28 +14,29 @@ from meip.base.parallel import Backend
 from meip.concepts.grammar import Grammar
 from meip.learning.shown import ChanceFailures
 
-__all__ = ["LearnOptions", "Objective", "Order", "Progress", "Run", "routed"]
+__all__ = ["Compared", "LearnOptions", "Objective", "Order", "Progress", "Run", "View", "routed"]
 
+View = Literal["auto", "sparse", "curves"]
 Progress = Callable[[dict[str, Any]], None]
 Objective = Literal["auto", "plans", "choices", "history", "svm", "svm-literal"]
+Compared = Literal["plans", "choices", "history"]
 Order = Literal["closure", "greedy", "none"]
-NOT_PLANS = {
-    "constant_cost": "numbers have a price of their own only where whole plans are compared",
-    "steps": "it compares single steps already",
-    "demonstration_share": "its members differ by their concepts, and all learn from every demonstration",
+SINGLE_STEPS = {"steps": "it compares single steps already", "branches": "no whole plans are compared"}
+NO_CURVES = {
+    "view": "it is of objective='choices' only",
+    "relative": "curves relative to the initial state are of objective='choices' only",
 }
 UNUSED: dict[str, dict[str, str]] = {
-    "plans": {"relative": "concepts relative to the initial state are candidates of objective='history' only"},
+    "plans": NO_CURVES,
     "choices": {
-        **NOT_PLANS,
+        **SINGLE_STEPS,
+        "constant_cost": "numbers have a price of their own only in the paper's pursuit",
+        "demonstration_share": "its members differ by their concepts, and all learn from every demonstration",
         "kappa": "the price of a statement is chosen by held-out demonstrations",
         "max_concepts": "the price decides how many statements there are",
-        "relative": "a step is compared with its alternatives, so that the initial state cancels out",
-        "branches": "no whole plans are compared",
         "chance_failures": "a step is compared by the mean over its outcomes",
-        "knots": "a curve bends where the demonstrations have their quartiles",
     },
-    "history": {**NOT_PLANS, "tolerance": "all demonstrations count", "order": "the order of concepts is not closed"},
+    "history": {**NO_CURVES, **SINGLE_STEPS},
 }
 """Options that an objective has no use for, and why."""
 GIVEN = {
@@ -61,12 +62,16 @@ class LearnOptions(Strict):
 
     objective: Objective = "auto"
     """What is maximised. choices: the likelihood of single steps among their alternatives, by what they add to g;
-    history: the same by what they add to their history; plans: of whole plans (Eq. 10), by the paper's pursuit; svm,
-    svm-literal: the paper's Ranking SVM in the form that works, and as printed. auto: see `choose_learner`."""
+    plans: of whole plans (Eq. 10), by the paper's pursuit; history: of single steps by what they add to their history
+    (the sum of tanh(g - g before)), by the same pursuit; svm, svm-literal: the paper's Ranking SVM in the form that
+    works, and as printed. auto: choices."""
+    view: View = "auto"
+    """Of choices: few statements (sparse), many curves of real quantities (curves), or by held-out choices as much of
+    both as foresees them best."""
     concepts: tuple[str, ...] | None = None
     """Only these, as texts: Algorithm 1. None: they are pursued (Algorithm 2)."""
     grammar: Grammar | None = None
-    """What may be said; None: see `default_grammar`."""
+    """What may be said; None: `choice_grammar` for choices, else the paper's, one fluent at a time."""
     tolerance: float = 0.0
     """Share of the demonstrations that may be wrong."""
     order: Order = "closure"
@@ -77,12 +82,11 @@ class LearnOptions(Strict):
     constant_cost: float = 0.5
     """Price of a number that a concept names."""
     max_concepts: int | None = None
-    """Of one member; None: 20, with objective="history" 4."""
+    """Of one member; None: 20."""
     relative: bool = True
-    """Also every simple concept relative to its value in the initial state."""
+    """Curves also of simple concepts relative to their value in the initial state."""
     branches: int = 0
-    """Whole plans per demonstration that leave it half-way, where not all plans can be listed. With "history", whole
-    plans are compared only where there are some: these, and as many at random."""
+    """Whole plans per demonstration that leave it half-way, where not all plans can be listed."""
     steps: float = 0.0
     """Weight of the likelihood of each step among its alternatives, beside that of whole plans."""
     knots: int | None = None
@@ -90,23 +94,18 @@ class LearnOptions(Strict):
     chance_failures: ChanceFailures = "non-modal"
     """When what happened was the dice and not the person: an outcome that is not the likeliest, a marked one, never."""
     committee: int | None = None
-    """Members. None: one for "plans"; 16 for "choices"; 40 for "history"."""
+    """Members. None: one; for "choices" 16."""
     concept_share: float | None = None
-    """Of the concepts, for each member; None: .8, for "choices" .5, for "history" .2."""
+    """Of the concepts, for each member; None: .8, for "choices" .5."""
     demonstration_share: float = 0.8
     """Of the demonstrations, for each member but the first."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.objective not in get_args(Objective):
-            raise LearningError(f"objective={self.objective!r}: {did_you_mean(self.objective, get_args(Objective))}")
-        if self.order not in get_args(Order):
-            raise LearningError(f"order={self.order!r}: {did_you_mean(self.order, get_args(Order))}")
-        if self.chance_failures not in get_args(ChanceFailures):
-            known = get_args(ChanceFailures)
-            raise LearningError(
-                f"chance_failures={self.chance_failures!r}: {did_you_mean(self.chance_failures, known)}"
-            )
+        words = {"objective": Objective, "view": View, "order": Order, "chance_failures": ChanceFailures}
+        for name, known in words.items():
+            if (value := getattr(self, name)) not in get_args(known):
+                raise LearningError(f"{name}={value!r}: {did_you_mean(value, get_args(known))}")
         if self.concepts is not None:
             given = (self.concepts,) if isinstance(self.concepts, str) else tuple(map(str, self.concepts))
             object.__setattr__(self, "concepts", given)
@@ -126,7 +125,7 @@ class LearnOptions(Strict):
     def unused(self, learner: str) -> dict[str, str]:
         """Options that have no effect for this learner ("plans", "choices" or "history"), and why."""
         reasons = dict(UNUSED[learner])
-        alone = self.committee == 1 or (self.committee is None and (learner == "plans" or self.concepts is not None))
+        alone = self.committee == 1 or (self.committee is None and (learner != "choices" or self.concepts is not None))
         if alone:
             reasons |= ALONE
         return reasons | (GIVEN if self.concepts is not None else {})

@@ -61,7 +61,8 @@ class Pursuit(UtilityEstimator):
     avoid             look also for what the demonstrations keep away from; None: where chance plays a part
     surprise          go to deeper concepts while a larger share of random plans is as good as the demonstrations
     screen            candidates per round that are fitted in full; the others are judged by the gradient of J
-    steps, branches   weight of the likelihood of single steps; plans per demonstration that leave it, in sampled pools
+    plans, steps      weights of the likelihood of whole plans, and of single steps by what they add to their history
+    branches          plans per demonstration that leave it, in sampled pools
     share             share of the concepts that are considered at all, drawn with the seed (for committees)
     """
 
@@ -80,6 +81,7 @@ class Pursuit(UtilityEstimator):
     alpha: float = 0.03
     hinge: float = 2.0
     strength: float = 1.0
+    plans: float = 1.0
     steps: float = 0.0
     branches: int = 0
     knots: int = KNOTS
@@ -114,7 +116,9 @@ class Pursuit(UtilityEstimator):
         self.decisions_: tuple[Decision, ...] = tuple(run.decisions)
 
     def _options(self) -> StudyOptions:
-        likelihood = LikelihoodOptions(alpha=self.alpha, hinge=self.hinge, strength=self.strength, steps=self.steps)
+        likelihood = LikelihoodOptions(
+            alpha=self.alpha, hinge=self.hinge, strength=self.strength, plans=self.plans, steps=self.steps
+        )
         return StudyOptions(
             self.objective, likelihood, self.pool or PoolOptions(), self.knots, self.branches, self.seed
         )

@@ -51,13 +51,17 @@ class Never:
 
 
 class Nevers:
-    """What was possible and never done: candidates for rules, and those that are worth their price."""
+    """What was possible and never done: candidates for rules, and those that are worth their price.
 
-    def __init__(self, evidence: Evidence, offers: Offers) -> None:
+    `foreseen`: how likely each alternative [N] is by curves, where they count. Then what they say needs no rule, and
+    they say how much is too much: there are no bounds.
+    """
+
+    def __init__(self, evidence: Evidence, offers: Offers, foreseen: Floats | None = None) -> None:
         self.evidence = evidence
-        self.forms, self.entered, self.broken = _candidates(evidence, offers)
+        self.forms, self.entered, self.broken = _candidates(evidence, offers, foreseen is None)
         self.prices = PRICE * offers.prices[self.forms] ** STEEP
-        self._usual = _habits(evidence, offers)
+        self._usual = _habits(evidence, offers) if foreseen is None else foreseen
 
     def found(self, without: int | None = None) -> list[Never]:
         """The rules, one after the other, as long as their evidence is worth more than their price.
@@ -100,10 +104,10 @@ def _without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
     return np.asarray((total - each.max(axis=0)) * evidence.kinds / (evidence.kinds - 1), np.float64)
 
 
-def _candidates(evidence: Evidence, offers: Offers) -> tuple[Ints, Bools, Ints]:
+def _candidates(evidence: Evidence, offers: Offers, bounds: bool) -> tuple[Ints, Bools, Ints]:
     """Forms that were possible and never so, which alternatives would have made them so [N, R], and for each the kind
     of demonstrations in which it was so nevertheless (-1: none): where there are enough others, a rule survives one."""
-    chosen = np.flatnonzero(np.isin(offers.forms.kinds, NEVER_FORMS))
+    chosen = np.flatnonzero(np.isin(offers.forms.kinds, [f for f in NEVER_FORMS if bounds or f not in BOUNDS]))
     columns = offers.forms.take(chosen).columns(offers.values) > 0.5
     entered = evidence.entered(columns)
     wrong = np.zeros((evidence.kinds, len(chosen)), np.bool_)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import GraphColumns, Programs
-from meip.model.choices import Choices, Replayed, Walk, choices, replay_all
+from meip.model.choices import Replayed, Walk, replay_all
 from meip.model.demonstrations import Episode, Plan
 from meip.model.domain import Domain
 from meip.model.graph import StateGraph
@@ -70,7 +69,6 @@ class ShownPlans:
         self, episodes: Sequence[Episode] | Replayed, *, chance_failures: ChanceFailures = "non-modal", seed: int = 0
     ) -> None:
         given = episodes if isinstance(episodes, Replayed) else replay_all(episodes)
-        self.replayed = given
         self.graphs: list[StateGraph] = list(given.graphs)
         self.cases: list[Case] = []
         self._chancy = any(min(walk.plan.probabilities, default=1.0) < 1.0 for walk in given.walks)
@@ -99,11 +97,6 @@ class ShownPlans:
     def shown(self) -> list[tuple[Case, Shown]]:
         """Every demonstration with its case."""
         return [(case, shown) for case in self.cases for shown in case.shown]
-
-    @cached_property
-    def choices(self) -> Choices:
-        """Every demonstrated step with what else could have been done."""
-        return choices(self.replayed)
 
     @property
     def chancy(self) -> bool:

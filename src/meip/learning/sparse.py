@@ -17,11 +17,12 @@ from meip.base.arrays import Bools, Floats, Ints
 from meip.base.distinct import distinct_rows
 from meip.base.kernels import kernel
 
-__all__ = ["GRID", "Problem", "Strength", "fit", "once", "path", "strength_of"]
+__all__ = ["GRID", "Problem", "Strength", "fit", "once", "path", "softmax", "strength_of"]
 
 GRID = (0.1, 0.05, 0.025, 0.012, 0.006, 0.003, 0.0015)
 """Strengths of the price that are tried, from the dearest on."""
 FEW = 0.01  # the strength where too few demonstrations are there to try it on others
+WORSE = 1.05  # of the least loss: where it is more than that, no cheaper strength is tried
 RIDGE = 1e-3
 ROUNDS, ENTER, VIOLATION = 30, 20, 1e-4
 DIGITS = 9
@@ -50,12 +51,17 @@ class Problem:
         """The loss of each choice [C], and the probability of each alternative [N]."""
         used = np.flatnonzero(weights)
         u = self.columns[:, used] @ weights[used]
-        if offset is not None:
-            u = u + offset
-        top = np.maximum.reduceat(u, self.start[:-1])
-        e = self.odds * np.exp(u - top[self.group])
-        total = np.add.reduceat(e, self.start[:-1])
-        return np.log(total) + top - u[self.chosen], e / total[self.group]
+        return softmax(u if offset is None else u + offset, self.start, self.group, self.chosen, self.odds)
+
+
+def softmax(
+    scores: Floats, start: Ints, group: Ints, chosen: Ints, odds: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """-log P of what was chosen [C], and the probability of each alternative [N]; `odds`: of each beforehand."""
+    top = np.maximum.reduceat(scores, start[:-1])
+    e = np.exp(scores - top[group]) * (1.0 if odds is None else odds)
+    total = np.add.reduceat(e, start[:-1])
+    return np.log(total) + top - scores[chosen], e / total[group]
 
 
 def once(columns: Floats, group: Ints) -> Floats:
@@ -107,17 +113,15 @@ def strength_of(problem: Problem, demo: Ints, kinds: int, grid: Sequence[float] 
     every = [np.where(demo != d, 1.0, 0.0) for d in range(kinds)] if kinds > 1 else []
     if kinds < least:
         return Strength(FEW, (), tuple(path(problem, FEW, share, grid) for share in every))
-    losses = np.zeros((kinds, len(grid)))
-    found: list[list[Floats]] = []
-    for d, share in enumerate(every):
-        weights, mine = np.zeros(len(problem.price)), []
-        for i, strength in enumerate(grid):
-            weights = fit(problem, strength, weights, share)
-            losses[d, i] = problem.foreseen(weights)[0][demo == d].sum()
-            mine.append(weights)
-        found.append(mine)
-    best = int(np.argmin(losses.sum(axis=0)))
-    return Strength(grid[best], tuple(losses.sum(axis=0).tolist()), tuple(mine[best] for mine in found))
+    losses: list[float] = []
+    found = [[np.zeros(len(problem.price)) for _ in every]]
+    for strength in grid:
+        found.append([fit(problem, strength, *pair) for pair in zip(found[-1], every, strict=True)])
+        losses.append(sum(float(problem.foreseen(w)[0][demo == d].sum()) for d, w in enumerate(found[-1])))
+        if losses[-1] > WORSE * min(losses):
+            break
+    best = int(np.argmin(losses))
+    return Strength(grid[best], tuple(losses), tuple(found[1 + best]))
 
 
 def path(problem: Problem, strength: float, share: Floats, grid: Sequence[float] = GRID) -> Floats:

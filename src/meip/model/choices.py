@@ -153,7 +153,6 @@ class Choices(NamedTuple):
     mass: Floats  # [N] P0
     shown: Bools  # [N]
     stop: Bools  # [N]
-    listed: Bools  # [N] among what the world lists by itself
     outcomes: tuple[tuple[tuple[float, int], ...], ...]  # [N] probabilities, and states of the graph
 
 
@@ -172,6 +171,5 @@ def choices(replayed: Replayed) -> Choices:
         np.array([one.mass for one in flat], np.float64),
         np.array([one.shown for one in flat], np.bool_),
         np.array([one.stop for one in flat], np.bool_),
-        np.array([bool(one.moves) for one in flat], np.bool_),
         tuple(one.outcomes for one in flat),
     )

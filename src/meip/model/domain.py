@@ -134,6 +134,11 @@ class Domain(Strict):
         return tuple(f for f in self.fluents if not f.real)
 
     @property
+    def has_goals(self) -> bool:
+        """Does it say what a goal is, by copies of its predicates?"""
+        return any(f.goal_of is not None for f in self.fluents)
+
+    @property
     def functions(self) -> tuple[Fluent, ...]:
         return tuple(f for f in self.fluents if f.real)
 

@@ -246,6 +246,12 @@ class StateGraph:
         first = int(self._first_action.data[number])
         return range(first, first + int(self._action_count.data[number]))
 
+    def over(self, number: int) -> bool:
+        """Is there nothing more to do in a state? Of what is listed as far as it is asked for, one action is enough."""
+        if self.listed_lazily and not self.expanded(number):
+            return not self.first_moves({number: 1})[0][0]
+        return not self.action_numbers(number)
+
     def outcomes(self, action_number: int) -> list[tuple[float, int]]:
         """The outcomes of an action by its number: probabilities and states."""
         first, count = int(self._first_outcome.data[action_number]), int(self._outcome_count.data[action_number])

@@ -79,7 +79,7 @@ class Chooser:
         for k in np.flatnonzero(worth > SAME).tolist():
             state = states[k]
             if state not in self._over:
-                self._over[state] = not len(self.graph.action_numbers(state))
+                self._over[state] = self.graph.over(state)
             found[k] = worth[k] * self._over[state]
         return found
 
@@ -121,6 +121,11 @@ class Chooser:
             lost += weight * beaten(before, after if largest else -after, whole, largest)
         return lost
 
+    def worth(self, state: int, outcomes: Sequence[Outcomes]) -> Floats:
+        """What each alternative is worth by itself."""
+        added, broken = self.gains([state] * len(outcomes), outcomes)
+        return added - broken + self._rank(state, outcomes)
+
     def stopping(self, state: int) -> float:
         """What it is worth to stop here; a world that knows its goal decides itself."""
         return NEVER_STOP if self.has_goal else float(self.ranking(self.graph, [state])[state, self.h])
@@ -139,8 +144,7 @@ class Chooser:
         if not actions:
             return Options(actions, outcomes, np.zeros(0), stop)
         likeliest = [max(each)[1] for each in outcomes]
-        added, broken = self.gains([state] * len(outcomes), outcomes)
-        gain = added - broken + self._rank(state, outcomes) - WEAR * np.array([seen.get(s, 0) for s in likeliest])
+        gain = self.worth(state, outcomes) - WEAR * np.array([seen.get(s, 0) for s in likeliest])
         best = float(gain.max())
         done = self.least is not None and stop >= best and stop >= self.least - NEAR
         chancy = any(len(each) > 1 for each in outcomes)

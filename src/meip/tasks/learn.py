@@ -8,7 +8,6 @@ its checkpoint.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +21,9 @@ from meip.base.errors import LearningError, MeipError
 from meip.base.parallel import parallel_map, task_rng
 from meip.concepts.grammar import Grammar
 from meip.learning import learner
-from meip.learning.automatic import Compared, choose_learner, default_grammar, has_goals
 from meip.learning.checkpoint import Checkpoint, Decision, Learned
-from meip.learning.choosing import ChoiceOptions, learn_choices
-from meip.learning.committee import CommitteeOptions, learn_committee
-from meip.learning.options import LearnOptions, Progress, Run, routed
+from meip.learning.choosing import ChoiceOptions, choice_grammar, learn_choices
+from meip.learning.options import Compared, LearnOptions, Progress, Run, routed
 from meip.learning.pursuit import Pursued, Pursuit
 from meip.learning.shown import ShownPlans
 from meip.model.choices import Replayed, replay_all
@@ -41,10 +38,8 @@ from meip.utility.terms import KNOTS, Utility
 
 __all__ = ["LearnOptions", "Run", "learn"]
 
-SHARES, SIZES = {"history": 0.2, "choices": 0.5}, {"history": 4}  # of a member's concepts, where they are not .8 and 20
-
-
-FITTED = ("steps", "branches", "knots", "chance_failures")  # options of Algorithm 1 ..
+CURVED = ("view", "knots", "relative")  # options of curves
+FITTED = ("branches", "knots", "chance_failures")  # options of Algorithm 1 ..
 PURSUED = ("grammar", "kappa", "constant_cost", "tolerance", "order", "max_concepts", *FITTED)  # .. and of Algorithm 2
 
 
@@ -72,12 +67,11 @@ def learn(
     training = ShownPlans(shown, chance_failures=asked.chance_failures, seed=asked.seed)
     chosen, why = _learner(asked, training)
     asked.checked(chosen)
-    _check_evidence(asked, training)
+    _check_evidence(asked, training, chosen)
     used = _completed(asked, training, chosen)
     described = _described(episodes)
     store = _store(how, described, used, chosen)
-    if chosen == "history":
-        shown = shown.widened(used.seed)
+    shown = shown.widened(used.seed)
     fitted = LEARNERS[chosen](episodes, shown, used, store, how)
     evidence = {"objective": why, **fitted.evidence}
     found = Task(
@@ -99,20 +93,17 @@ def _learner(options: LearnOptions, training: ShownPlans) -> tuple[Compared, str
     """What demonstrations are compared by, and why."""
     if options.objective in ("plans", "choices", "history"):
         return options.objective, "asked for"
-    chosen, why = choose_learner(training)
     if options.objective == "auto":
-        return chosen, why
-    if has_goals(training.domain):
+        return "choices", "every step shown is a choice among what could have been done"
+    if training.domain.has_goals:
         raise LearningError(
             f"objective={options.objective!r}: the Ranking SVM compares whole plans of one length, but here a goal "
             "ends them; use 'choices'"
         )
-    if chosen == "history" and options.objective == "svm-literal":
-        raise LearningError(f"objective='svm-literal': its labels are of whole plans, but {why}; use 'svm'")
-    return ("history" if chosen == "history" else "plans"), f"{options.objective} asked for"
+    return "plans", f"{options.objective} asked for"
 
 
-def _check_evidence(options: LearnOptions, training: ShownPlans) -> None:
+def _check_evidence(options: LearnOptions, training: ShownPlans, chosen: Compared) -> None:
     """Refuse what cannot have an effect on these demonstrations."""
     count = len(training.shown)
     if options.tolerance and int(options.tolerance * count + 1e-9) < 1:
@@ -120,6 +111,13 @@ def _check_evidence(options: LearnOptions, training: ShownPlans) -> None:
             f"tolerance={options.tolerance:g} has no effect here: of {count} demonstrations it leaves out none; give "
             f"at least {1 / count:.2g}, or leave it out"
         )
+    if training.domain.has_goals and chosen == "choices":
+        for name in CURVED:
+            if getattr(options, name) != getattr(LearnOptions, name):
+                raise LearningError(
+                    f"{name}={getattr(options, name)!r} has no effect here: a domain with goals is learned without "
+                    "curves; leave it out"
+                )
     if options.chance_failures != LearnOptions.chance_failures and not training.chancy:
         raise LearningError(
             f"chance_failures={options.chance_failures!r} has no effect here: no demonstrated step could have led "
@@ -130,10 +128,11 @@ def _check_evidence(options: LearnOptions, training: ShownPlans) -> None:
 def _completed(options: LearnOptions, training: ShownPlans, chosen: Compared) -> LearnOptions:
     """What the learner decides where nothing was asked for, so that the task tells every option that was used."""
     share, most = options.concept_share, options.max_concepts
+    grammar = choice_grammar(training.domain) if chosen == "choices" else Grammar.paper(1)
     return options.changed(
-        grammar=options.grammar or default_grammar(training.domain, chosen),
-        concept_share=SHARES.get(chosen, 0.8) if share is None else share,
-        max_concepts=SIZES.get(chosen, 20) if most is None else most,
+        grammar=options.grammar or grammar,
+        concept_share=(0.5 if chosen == "choices" else 0.8) if share is None else share,
+        max_concepts=20 if most is None else most,
         knots=KNOTS if options.knots is None else options.knots,
     )
 
@@ -169,35 +168,6 @@ def _by_plans(
     return Learned(tuple(utility for utility, _ in fitted), decisions=fitted[0][1])
 
 
-def _by_history(
-    episodes: Sequence[Episode], shown: Replayed, options: LearnOptions, store: Checkpoint | None, run: Run
-) -> Learned:
-    """Many simple utilities, each from its own share of the concepts."""
-    size = CommitteeOptions.members if options.committee is None else options.committee
-    members = 1 if options.concepts is not None else size
-    settings = CommitteeOptions(
-        members=members,
-        share=cast(float, options.concept_share) if members > 1 else 1.0,  # a member alone uses all concepts
-        most=cast(int, options.max_concepts),
-        grammar=cast(Grammar, options.grammar),
-        relative=options.relative,
-        knots=cast(int, options.knots),
-        price=options.kappa,
-        branches=options.branches,
-        concepts=options.concepts,
-        chance_failures=options.chance_failures,
-        objective="svm" if options.objective == "svm" else "likelihood",
-        seed=options.seed,
-    )
-
-    def told(info: dict[str, Any]) -> None:
-        run.tell(**({**info, "done": info["member"]} if info["member"] else {"stage": info["stage"]}))
-
-    found = learn_committee(shown, settings, told, jobs=run.jobs, backend=run.backend, checkpoint=store)
-    evidence = {key: value for key, value in found.evidence.items() if key not in ("seconds", "demonstrations")}
-    return dataclasses.replace(found, evidence=evidence)
-
-
 def _by_choices(
     episodes: Sequence[Episode], shown: Replayed, options: LearnOptions, store: Checkpoint | None, run: Run
 ) -> Learned:
@@ -210,6 +180,9 @@ def _by_choices(
         share=cast(float, options.concept_share),
         order=options.order == "closure" and options.concepts is None,
         tolerance=options.tolerance,
+        view=options.view,
+        knots=cast(int, options.knots),
+        relative=options.relative,
         seed=options.seed,
     )
     found = learn_choices(shown, settings, run.tell)
@@ -221,7 +194,7 @@ def _ranked(found: Learned) -> tuple[Utility, ...]:
     return found.utilities if found.preferences is None else (with_order(found.utilities[0], found.preferences),)
 
 
-LEARNERS = {"plans": _by_plans, "history": _by_history, "choices": _by_choices}
+LEARNERS = {"plans": _by_plans, "history": _by_plans, "choices": _by_choices}
 
 
 def _silent(info: dict[str, Any]) -> None:
@@ -267,7 +240,8 @@ def _fit(member: _Member, tell: Progress) -> tuple[Utility, tuple[Decision, ...]
     if options.concepts is not None:
         return _fit_given(member, objective, tell), ()
     share = cast(float, options.concept_share) if member.number else 1.0
-    pursuit = Pursuit(objective=objective, share=share, seed=member.seed, **_named(options, *PURSUED))
+    weighed = _weights(options)
+    pursuit = Pursuit(objective=objective, share=share, seed=member.seed, **weighed, **_named(options, *PURSUED))
     resume = () if member.checkpoint is None else member.checkpoint.decisions(member.number)
     found = None
     for found, info in pursuit.pursue(member.given, resume):  # noqa: B007  (the last one is the result)
@@ -280,7 +254,7 @@ def _fit(member: _Member, tell: Progress) -> tuple[Utility, tuple[Decision, ...]
 def _fit_given(member: _Member, objective: Any, tell: Progress) -> Utility:
     """Algorithm 1: the weights of the concepts that are given."""
     options = member.options
-    common = _named(options, *FITTED)
+    common = {**_weights(options), **_named(options, *FITTED)}
     fitting = learner.Learner(options.concepts or (), objective=objective, seed=member.seed, **common)
     for state, info in fitting.learn(member.given):
         given = [str(c) for c in state.best.utility.concepts]
@@ -288,6 +262,12 @@ def _fit_given(member: _Member, objective: Any, tell: Progress) -> Utility:
         tell({**info, "stage": "round", "tried": 0, "concepts": given, "member": member.number + 1,
               "members": options.committee or 1})  # fmt: skip
     return best.utility
+
+
+def _weights(options: LearnOptions) -> dict[str, Any]:
+    """Of whole plans and of single steps."""
+    by_steps = options.objective == "history"
+    return {"plans": 0.0, "steps": 1.0} if by_steps else {"plans": 1.0, "steps": options.steps}
 
 
 def _named(options: LearnOptions, *names: str) -> dict[str, Any]:

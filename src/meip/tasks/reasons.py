@@ -90,6 +90,7 @@ def _why(graph: StateGraph, ranking: ChoiceRanking, found: Found, first: int) ->
     program = Programs(graph.domain)([term.concept for term in terms])
     parts = features(terms, *values_at(graph, program, found.states[first:]))
     parts *= np.concatenate([ranking.wishes.weights, done.weights])
+    parts = np.add.reduceat(parts, np.cumsum([0, *(term.size for term in terms[:-1])]), axis=1)
     adds = np.diff(parts, axis=0)
     if done.terms:  # what everybody ended with counts where the episode is over
         adds[:, -len(done.terms) :] = 0.0

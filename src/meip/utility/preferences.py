@@ -6,6 +6,7 @@ where what every demonstration ended with holds. `ChoiceRanking` computes all of
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -196,9 +197,17 @@ def summed(terms: Sequence[UtilityTerm]) -> Utility:
     found: dict[object, UtilityTerm] = {}
     for term in terms:
         known = found.get(term.concept)
-        weights = tuple(a + b for a, b in zip(known.weights, term.weights, strict=True)) if known else term.weights
-        found[term.concept] = UtilityTerm(term.concept, term.kind, term.knots, weights)
+        found[term.concept] = _sum(known, term) if known is not None else term
     return Utility(tuple(t for t in found.values() if np.abs(t.weights).max() > SAME))
+
+
+def _sum(one: UtilityTerm, other: UtilityTerm) -> UtilityTerm:
+    """Two terms of a concept as one; a line beside a curve bends and ends where the curve does."""
+    if one.kind == "linear" != other.kind:
+        one, other = other, one
+    line = one.kind != other.kind
+    added = [other.weights[0] * (knot - other.middle) for knot in one.knots] if line else other.weights
+    return dataclasses.replace(one, weights=tuple(a + b for a, b in zip(one.weights, added, strict=True)))
 
 
 def with_order(utility: Utility, preferences: Preferences) -> Utility:

@@ -231,6 +231,7 @@ class _Study:
             done=summed(_terms(offers.done, reasons)),
             stop=stop,
             least=self.least(reasons, stop),
+            by_itself=bool(len(evidence.stopped)),
             pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
             held_out=self._held_out(candidates, rules, ranked),
         )

@@ -119,6 +119,12 @@ class Evidence:
         return np.concatenate(self.paths)
 
     @cached_property
+    def stopped(self) -> Ints:
+        """The demonstrations that stopped by themselves; none where it was fewer than two."""
+        found = np.unique(self.walk[self.stop[self.chosen]])
+        return np.asarray(found if len(found) > 1 else found[:0], np.int64)
+
+    @cached_property
     def certain(self) -> bool:
         return len(self.after) == len(self.rows)
 

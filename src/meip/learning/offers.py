@@ -168,14 +168,17 @@ def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floa
 
 
 def _reasons(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, Floats]:
-    """Stopping is worth more where f holds: f true at the end of every demonstration."""
+    """Stopping is worth more where f holds: f true where demonstrations stopped by themselves, or if none did, where
+    the world ended them. Where people stop by themselves, that the world has no more to do is no reason of its own."""
     usable = [j for j, row in enumerate(found.rows) if row.form in (forms.TRUTH, forms.EQUAL, forms.LEAST)]
     chosen = found.take(usable)
     none = chosen.take([]), np.zeros((len(evidence.rows), 0))
-    ending = np.where(evidence.stop, 1.0, evidence.over)
+    own = evidence.stopped
+    ending = evidence.stop * 1.0 if len(own) else np.where(evidence.stop, 1.0, evidence.over)
     if not usable or not ending.any():
         return none
-    ends = chosen.columns(values[[path[-1] for path in evidence.paths]]) > 0.5
+    paths = [evidence.paths[d] for d in own] if len(own) else evidence.paths
+    ends = chosen.columns(values[[path[-1] for path in paths]]) > 0.5
     chosen = chosen.take(np.flatnonzero(ends.all(axis=0)))
     if not len(chosen):
         return none

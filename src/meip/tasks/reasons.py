@@ -83,7 +83,8 @@ def _stopping(choosers: list[Chooser], found: Found, seen: dict[int, int], horiz
 
 def _why(graph: StateGraph, ranking: ChoiceRanking, found: Found, first: int) -> list[tuple[Reason, ...]]:
     """The concepts that change most of g at each step."""
-    done = ranking.preferences.done
+    how = ranking.preferences
+    done = how.done
     terms = (*ranking.wishes.terms, *done.terms)
     if not terms:
         return [()] * len(found.actions)
@@ -93,7 +94,7 @@ def _why(graph: StateGraph, ranking: ChoiceRanking, found: Found, first: int) ->
     adds = np.diff(parts, axis=0)
     if done.terms:  # what everybody ended with counts where the episode is over
         adds[:, -len(done.terms) :] = 0.0
-        if not graph.has_goal and not len(graph.action_numbers(found.states[-1])):
+        if not (graph.has_goal or how.by_itself or len(graph.action_numbers(found.states[-1]))):
             adds[-1:, -len(done.terms) :] = parts[-1, -len(done.terms) :]
     why = []
     for row in adds:

@@ -64,8 +64,9 @@ def test_a_plan_says_why_and_how_sure_it_is() -> None:
     plan = learn(episodes).plan(task.make("larger", np.random.default_rng(1)))
     assert all(step.why for step in plan.steps[:2])
     assert 0 <= plan.confidence <= 1
-    assert plan.confidence == pytest.approx(np.mean([plan.stopping, *(s.confidence for s in plan.steps)]))
-    assert plan.doubtful is None or plan.steps[plan.doubtful - 1].confidence < 0.5
+    sure = [*(s.confidence for s in plan.steps), plan.stopping]
+    assert plan.confidence == pytest.approx(np.exp(np.log(sure).mean()))
+    assert plan.doubtful is None or sure[plan.doubtful - 1] == min(sure)
 
 
 def test_a_plan_says_where_no_statement_tells_actions_apart() -> None:

@@ -145,7 +145,9 @@ def _met(evidence: Evidence, offers: Offers, row: forms.Form) -> int:
 def _habits(evidence: Evidence, offers: Offers) -> Floats:
     """The probability of each alternative for a person who likes each kind of step as often as it was shown."""
     simple = list(_kinds_of_steps(offers).values())
-    columns = np.ascontiguousarray(np.hstack([offers.changes[:, simple], evidence.stop[:, None].astype(np.float64)]))
+    plain = [j for j, row in enumerate(offers.done.rows) if row.form == forms.TRUTH and row.price <= 1]
+    stop = evidence.stop[:, None].astype(np.float64)
+    columns = np.ascontiguousarray(np.hstack([offers.changes[:, simple], offers.stopped[:, plain], stop]))
     size = columns.shape[1]
     problem = Problem(
         columns,

@@ -50,7 +50,7 @@ ENDS = 4  # truths that always held in the end
 GUESSES = 2  # statements where none is worth its price
 SURE = 2.0  # nats of net evidence above which a rule is told
 BUDGET = 6000  # concepts
-SLIP = 1.5  # nats: a step that the other demonstrations make so much less likely than by chance is a slip
+SLIP = float(np.log(4))  # nats: a step that the others make four times less likely than by chance is a slip
 
 
 @dataclass(frozen=True)

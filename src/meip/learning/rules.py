@@ -69,7 +69,8 @@ class Nevers:
         if not len(self.forms):
             return []
         seen = np.ones(evidence.count) if without is None else np.where(evidence.demo == without, 0.0, 1.0)
-        price = self.prices + EXCEPTION * (self.broken >= 0)
+        exception = (self.broken >= 0) & (self.broken != (-1 if without is None else without))
+        price = self.prices + EXCEPTION * exception
         offset = np.zeros(len(evidence.rows))
         taken = np.zeros(len(self.forms), np.bool_)
         rules: list[Never] = []
@@ -86,7 +87,7 @@ class Nevers:
                 break
             taken[best] = True
             possible = int(np.logical_or.reduceat(self.entered[:, best], evidence.start[:-1]).sum())
-            broken = int(self.broken[best] >= 0)
+            broken = int(exception[best])
             rules.append(Never(int(self.forms[best]), float(worth[best]), float(price[best]), possible, broken))
             offset -= min(float(np.logaddexp(0, net[best])), STRENGTH) * self.entered[:, best]
         return rules

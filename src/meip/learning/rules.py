@@ -180,12 +180,12 @@ def _kinds_of_steps(offers: Offers) -> dict[Hashable, int]:
 def always_first(evidence: Evidence, offers: Offers, weights: Floats) -> list[tuple[int, int]]:
     """(then, first): concepts of which one came true before the other wherever both did, and stayed so.
 
-    Of those that matter, or are simple, and are milestones: at most a quarter of the alternatives undo them.
+    Of those that are wanted, or are simple, and are milestones: at most a quarter of the alternatives undo them.
     """
     used = [
         row
         for row, weight in zip(offers.forms.rows, weights, strict=True)
-        if row.form == forms.TRUTH and (abs(weight) > 1e-6 or row.price <= 1)
+        if row.form == forms.TRUTH and (weight > 1e-6 or row.price <= 1)
     ]
     used = [row for row in used if _is_milestone(evidence, offers.values[:, row.concept])]
     times = np.array([[_first_time(offers.values[path, row.concept]) for path in evidence.paths] for row in used])

@@ -7,6 +7,7 @@ one batch; what an alternative changes is their mean over its outcomes less thei
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from functools import cached_property
 
 import numpy as np
@@ -141,7 +142,16 @@ class Evidence:
         """[D] the kind of each demonstration: those of one kind are the same."""
         self.kinds = len(known)
         self.demo = same[self.demo] if self.count else self.demo
-        self.copies = np.bincount(same)[self.demo].astype(np.float64) if self.count else np.zeros(0)
+        self.copies = self._copies()
+        """[C] how often the same was chosen in the same state: a coincidence there is one, however often it is shown."""
+
+    def _copies(self) -> Floats:
+        first = np.append(self.first, len(self.after))
+        keys = [
+            (int(at), self.after[first[k] : first[k + 1]].tobytes()) for at, k in zip(self.at, self.chosen, strict=True)
+        ]
+        found = Counter(keys)
+        return np.array([found[key] for key in keys], np.float64)
 
     def representative(self, kind: int) -> int:
         """The first demonstration of a kind."""

@@ -25,7 +25,7 @@ from meip.learning.evidence import Evidence
 from meip.learning.forms import Form, Forms
 from meip.utility.preferences import beaten
 
-__all__ = ["Offers", "offered"]
+__all__ = ["Offers", "offered", "quantity"]
 
 ENDS, STEPS = 4, 4  # numbers of a count that are named: at the end, and on the way
 FEW_VALUES = 8  # a function with no more values than this has steps as a count has
@@ -106,7 +106,8 @@ def _alone(evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str]
         if spread < 1e-9:
             continue
         rows.append(Form(forms.LINE, k, number=float(column.mean()), scale=2 * spread, price=price))
-        dearer = price + (RELATIVE if _negative(concept) else 1)
+        share = kinds[k] == "real" and not quantity(concept, evidence)
+        dearer = price + (RELATIVE if share or _negative(concept) else 1)
         rows += _numbered(k, kinds[k], dearer, column, spread, shown[:, k], last[:, k])
     return Forms(concepts, rows)
 
@@ -190,7 +191,7 @@ def _ranked(
     evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats
 ) -> tuple[tuple[tuple[int, bool], ...], Floats]:
     """First by a quantity: for real concepts, which alternatives are beaten by another one."""
-    chosen = [k for k, kind in enumerate(kinds) if kind == "real" and _quantity(concepts[k], evidence)]
+    chosen = [k for k, kind in enumerate(kinds) if kind == "real" and quantity(concepts[k], evidence)]
     found: list[tuple[int, bool]] = []
     columns: list[Floats] = []
     known: set[bytes] = set()
@@ -208,5 +209,6 @@ def _ranked(
     return tuple(found), table
 
 
-def _quantity(concept: Concept, evidence: Evidence) -> bool:
+def quantity(concept: Concept, evidence: Evidence) -> bool:
+    """Is it about something that is measured, not counted?"""
     return any(isinstance(n, Primitive) and evidence.domain.fluent(n.name).real for n in walk(concept))

@@ -15,7 +15,7 @@ from meip.base.arrays import Bools, Floats, Ints
 from meip.concepts.check import kind, slot
 from meip.learning import forms
 from meip.learning.evidence import Evidence
-from meip.learning.offers import Offers
+from meip.learning.offers import Offers, quantity
 from meip.learning.sparse import Problem, fit
 
 __all__ = ["Never", "Nevers", "always_first", "chosen_first", "worth_telling"]
@@ -27,7 +27,7 @@ STRENGTH = 5.0
 NULL_RIDGE = 0.02
 NEVER_FORMS = (forms.TRUTH, forms.ABOVE, forms.BELOW, forms.APART, forms.UNLESS)
 BOUNDS = (forms.ABOVE, forms.BELOW, forms.APART)
-NEARLY = 0.1  # of the range of a real value: as good as met
+NEARLY = 0.1  # of the range of what is measured: as good as met; counts and shares are met exactly
 UNDONE, BY_ACCIDENT = 0.25, 0.4  # what more of the alternatives than this undo, or bring about, is no milestone
 
 
@@ -131,8 +131,12 @@ def _met(evidence: Evidence, offers: Offers, row: forms.Form) -> int:
     """In how many demonstrations a bound was met: found without either of two, it holds in it."""
     count = 0
     column = offers.values[:, row.concept]
-    whole = row.form == forms.APART or bool((column[np.isfinite(column)] % 1 == 0).all())
-    near = 1e-9 if whole else NEARLY * float(np.nanmax(column) - np.nanmin(column))
+    measured = row.form != forms.APART and quantity(offers.forms.concepts[row.concept], evidence)
+    near = (
+        1e-9
+        if not measured or bool((column[np.isfinite(column)] % 1 == 0).all())
+        else NEARLY * float(np.nanmax(column) - np.nanmin(column))
+    )
     for path in evidence.paths:
         v = offers.values[path, row.concept]
         if row.form == forms.APART:

@@ -143,7 +143,7 @@ class Evidence:
         self.kinds = len(known)
         self.demo = same[self.demo] if self.count else self.demo
         self.copies = self._copies()
-        """[C] how often the same was chosen in the same state: a coincidence there is one, however often it is shown."""
+        """[C] how often the same was chosen in the same state: a coincidence is one, however often it is shown."""
 
     def _copies(self) -> Floats:
         first = np.append(self.first, len(self.after))

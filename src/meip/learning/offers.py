@@ -175,7 +175,7 @@ def _reasons(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, F
     chosen = found.take(usable)
     none = chosen.take([]), np.zeros((len(evidence.rows), 0))
     own = evidence.stopped
-    ending = evidence.stop * 1.0 if len(own) else np.where(evidence.stop, 1.0, evidence.over)
+    ending: Floats = np.where(evidence.stop, 1.0, 0.0 if len(own) else evidence.over)
     if not usable or not ending.any():
         return none
     paths = [evidence.paths[d] for d in own] if len(own) else evidence.paths

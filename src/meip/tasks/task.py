@@ -40,9 +40,7 @@ __all__ = ["PlanStep", "Precedence", "Provenance", "Reason", "Task", "TaskPlan"]
 
 OMIT = {"omit_default": True}
 SHOWN = 6  # concepts or steps in a short text
-LIKELY = (
-    0.6  # a plan of this confidence is likely right (3 % wrong; below, 28 %: everyday tasks, 3 and 5 demonstrations)
-)
+LIKELY = 0.6  # confidence of a plan that is likely right: 2 % wrong; below, 13 % (everyday tasks, 3 and 5 shown)
 DOUBT = 0.01  # the least that one step makes of it
 
 

@@ -8,6 +8,8 @@ import pytest
 from meip import Episode, LearningError, Task, learn, record, replay
 from meip.experiments.gallery import EverydayTask, demonstrate, everyday_task
 from meip.experiments.rites import paper_demonstrations
+from meip.learning.evidence import Evidence
+from meip.model.choices import replay_all
 from meip.worlds.didactic import Didactic
 from meip.worlds.ritual import Ritual
 
@@ -64,8 +66,9 @@ def test_a_plan_says_why_and_how_sure_it_is() -> None:
     plan = learn(episodes).plan(task.make("larger", np.random.default_rng(1)))
     assert all(step.why for step in plan.steps[:2])
     assert 0 <= plan.confidence <= 1
-    assert plan.confidence == pytest.approx(np.mean([plan.stopping, *(s.confidence for s in plan.steps)]))
-    assert plan.doubtful is None or plan.steps[plan.doubtful - 1].confidence < 0.5
+    sure = [*(s.confidence for s in plan.steps), plan.stopping]
+    assert plan.confidence == pytest.approx(np.exp(np.log(sure).mean()))
+    assert plan.doubtful is None or sure[plan.doubtful - 1] == min(sure)
 
 
 def test_a_plan_says_where_no_statement_tells_actions_apart() -> None:
@@ -81,10 +84,32 @@ def test_a_wrong_demonstration_is_named_and_set_aside_with_tolerance() -> None:
     plain = learn(episodes)
     losses = plain.provenance.evidence["nats_per_choice_by_the_others"]
     assert int(np.argmax(losses)) == 5
+    assert plain.provenance.evidence["unlike_the_others"][:1] == [6]
+    assert plain.warnings[0].startswith("demonstration 6 is unlike the others at step ")
     tolerant = learn(episodes, tolerance=0.2)
     assert tolerant.provenance.evidence["set_aside"] == [6]
     with pytest.raises(LearningError, match="tolerance"):
         learn(episodes, tolerance=0.1)
+
+
+def test_people_who_stop_by_themselves_do_not_use_up_what_is_left() -> None:
+    task, episodes = shown("candles")
+    learned = learn(episodes)
+    how = learned.preferences
+    assert how is not None
+    assert how.by_itself
+    assert "all(burning)" in [str(term.concept) for term in how.done.terms]
+    for split in ("same", "larger"):
+        assert successes(task, learned, split) == 4
+
+
+def test_the_same_choice_in_the_same_state_is_counted_as_one() -> None:
+    world = Ritual(stages=2, types=("torch", "clay"), objects=2)
+    plans = [[(1, "torch", 2), (2, "clay", n)] for n in (1, 2, 2)]
+    evidence = Evidence(replay_all([Episode(world, record(world, plan)) for plan in plans]))
+    first = evidence.at == evidence.at[0]
+    assert evidence.copies[first].tolist() == [3.0, 3.0, 3.0]
+    assert (1 / evidence.copies[~first]).sum() == pytest.approx(len(np.unique(evidence.after[evidence.chosen[~first]])))
 
 
 def test_too_few_demonstrations_are_said_to_be_few() -> None:

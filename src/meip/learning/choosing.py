@@ -55,7 +55,7 @@ ENDS = 4  # truths that always held in the end
 GUESSES = 2  # statements where none is worth its price
 SURE = 2.0  # nats of net evidence above which a rule is told
 BUDGET = 6000  # concepts
-ODD, ODD_NATS = 3.0, 0.5  # a demonstration is unlike the others by so many deviations, and nats per choice
+SLIP = float(np.log(4))  # nats: a step that the others make four times less likely than by chance is a slip
 
 
 @dataclass(frozen=True)
@@ -269,28 +269,33 @@ class _Study:
             found[d] = self.loss_without(d)[mine].mean() if mine.any() else 0.0
         return found[evidence.same]
 
+    def slips(self) -> Floats:
+        """Of each demonstration: how much less likely than by chance its oddest step is by what the others taught."""
+        return np.array([self._oddest(d)[0] for d in range(self.evidence.kinds)])[self.evidence.same]
+
     def strange(self) -> list[tuple[int, int]]:
         """(demonstration, step) of those that the rest makes very unlikely, the strangest first; from 0."""
         if self.evidence.kinds < 4:
             return []
-        loss = self.held_out_loss()
-        middle = float(np.median(loss))
-        usual = 1.4826 * float(np.median(np.abs(loss - middle)))
-        odd = [d for d in np.argsort(-loss, kind="stable") if loss[d] > middle + max(ODD * usual, ODD_NATS)]
-        return [(int(d), self._oddest_step(int(d))) for d in odd]
+        slips = self.slips()
+        odd = [int(d) for d in np.argsort(-slips, kind="stable") if slips[d] > SLIP]
+        return [(d, self._oddest(int(self.evidence.same[d]))[1]) for d in odd]
 
-    def _oddest_step(self, demonstration: int) -> int:
-        evidence, kind = self.evidence, int(self.evidence.same[demonstration])
-        first = evidence.representative(kind)
-        loss = self.loss_without(kind)
+    def _oddest(self, kind: int) -> tuple[float, int]:
+        """The surprise of the oddest step of a kind of demonstrations, in nats beyond chance, and its number."""
+        evidence, first = self.evidence, self.evidence.representative(kind)
         mine = np.flatnonzero(evidence.walk == first)
-        at = evidence.at[mine[int(np.argmax(loss[mine]))]]
-        return int(np.flatnonzero(evidence.paths[first] == at)[0])
+        if not len(mine) or not self.strength.held_out:
+            return 0.0, 0
+        odds = np.ones(len(evidence.rows)) if self.odds is None else self.odds
+        loss = self.loss_without(kind) - np.log(np.add.reduceat(odds, evidence.start[:-1]))
+        place = mine[int(np.argmax(loss[mine]))]
+        return float(loss[place]), int(np.flatnonzero(evidence.paths[first] == evidence.at[place])[0])
 
     def to_set_aside(self) -> list[int]:
-        """The demonstrations that the tolerance allows to leave out: the least likely."""
+        """The demonstrations that the tolerance allows to leave out: those with the oddest steps."""
         count = int(self.options.tolerance * len(self.evidence.paths) + 1e-9)
-        return [int(d) for d in np.argsort(-self.held_out_loss(), kind="stable")[:count]] if count else []
+        return [int(d) for d in np.argsort(-self.slips(), kind="stable")[:count]] if count else []
 
     # --- fits ---
 
@@ -352,6 +357,7 @@ class _Study:
             done=summed(_terms(offers.done, model.reasons)),
             stop=model.stop,
             least=self.least(model),
+            by_itself=bool(len(evidence.stopped)),
             pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
             held_out=self._held_out(candidates, rules, ranked),
         )
@@ -379,6 +385,7 @@ class _Study:
             "look_ahead": {"single steps": tried[0.0], "ways": tried[DISCOUNT]},
             "views": self.weighed.report,
             "nats_per_choice_by_the_others": [round(float(x), 6) for x in self.held_out_loss()],
+            "oddest_step_beyond_chance": [round(float(x), 6) for x in self.slips()],
             "unlike_the_others": [d + 1 for d, _ in strange],
             "set_aside": [d + 1 for d in aside],
         }

@@ -7,6 +7,7 @@ one batch; what an alternative changes is their mean over its outcomes less thei
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from functools import cached_property
 
 import numpy as np
@@ -124,6 +125,12 @@ class Evidence:
         return np.concatenate(self.paths)
 
     @cached_property
+    def stopped(self) -> Ints:
+        """The demonstrations that stopped by themselves; none where it was fewer than two."""
+        found = np.unique(self.walk[self.stop[self.chosen]])
+        return np.asarray(found if len(found) > 1 else found[:0], np.int64)
+
+    @cached_property
     def certain(self) -> bool:
         return len(self.after) == len(self.rows)
 
@@ -140,7 +147,16 @@ class Evidence:
         """[D] the kind of each demonstration: those of one kind are the same."""
         self.kinds = len(known)
         self.demo = same[self.demo] if self.count else self.demo
-        self.copies = np.bincount(same)[self.demo].astype(np.float64) if self.count else np.zeros(0)
+        self.copies = self._copies()
+        """[C] how often the same was chosen in the same state: a coincidence is one, however often it is shown."""
+
+    def _copies(self) -> Floats:
+        first = np.append(self.first, len(self.after))
+        keys = [
+            (int(at), self.after[first[k] : first[k + 1]].tobytes()) for at, k in zip(self.at, self.chosen, strict=True)
+        ]
+        found = Counter(keys)
+        return np.array([found[key] for key in keys], np.float64)
 
     def representative(self, kind: int) -> int:
         """The first demonstration of a kind."""

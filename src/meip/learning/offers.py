@@ -26,7 +26,7 @@ from meip.learning.forms import Form, Forms
 from meip.model.domain import Domain
 from meip.utility.preferences import beaten
 
-__all__ = ["Offers", "offered"]
+__all__ = ["Offers", "offered", "quantity"]
 
 ENDS, STEPS = 4, 4  # numbers of a count that are named: at the end, and on the way
 FEW_VALUES = 8  # a function with no more values than this has steps as a count has
@@ -118,7 +118,8 @@ def _alone(
         rows.append(Form(forms.LINE, k, number=float(column.mean()), scale=scale, price=price))
         if not numbers:
             continue
-        dearer = price + (RELATIVE if _negative(concept) else 1)
+        share = kinds[k] == "real" and not quantity(concept, evidence)
+        dearer = price + (RELATIVE if share or _negative(concept) else 1)
         rows += _numbered(k, kinds[k], dearer, column, spread, shown[:, k], last[:, k])
     return Forms(concepts, rows)
 
@@ -201,14 +202,17 @@ def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floa
 
 
 def _reasons(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, Floats]:
-    """Stopping is worth more where f holds: f true at the end of every demonstration."""
+    """Stopping is worth more where f holds: f true where demonstrations stopped by themselves, or if none did, where
+    the world ended them. Where people stop by themselves, that the world has no more to do is no reason of its own."""
     usable = [j for j, row in enumerate(found.rows) if row.form in (forms.TRUTH, forms.EQUAL, forms.LEAST)]
     chosen = found.take(usable)
     none = chosen.take([]), np.zeros((len(evidence.rows), 0))
-    ending = np.where(evidence.stop, 1.0, evidence.over)
+    own = evidence.stopped
+    ending: Floats = np.where(evidence.stop, 1.0, 0.0 if len(own) else evidence.over)
     if not usable or not ending.any():
         return none
-    ends = chosen.columns(values[[path[-1] for path in evidence.paths]]) > 0.5
+    paths = [evidence.paths[d] for d in own] if len(own) else evidence.paths
+    ends = chosen.columns(values[[path[-1] for path in paths]]) > 0.5
     chosen = chosen.take(np.flatnonzero(ends.all(axis=0)))
     if not len(chosen):
         return none
@@ -220,7 +224,7 @@ def _ranked(
     evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats
 ) -> tuple[tuple[tuple[int, bool], ...], Floats]:
     """First by a quantity: for real concepts, which alternatives are beaten by another one."""
-    chosen = [k for k, kind in enumerate(kinds) if kind == "real" and _quantity(concepts[k], evidence)]
+    chosen = [k for k, kind in enumerate(kinds) if kind == "real" and quantity(concepts[k], evidence)]
     found: list[tuple[int, bool]] = []
     columns: list[Floats] = []
     known: set[bytes] = set()
@@ -238,5 +242,6 @@ def _ranked(
     return tuple(found), table
 
 
-def _quantity(concept: Concept, evidence: Evidence) -> bool:
+def quantity(concept: Concept, evidence: Evidence) -> bool:
+    """Is it about something that is measured, not counted?"""
     return any(isinstance(n, Primitive) and evidence.domain.fluent(n.name).real for n in walk(concept))

@@ -15,7 +15,7 @@ from meip.base.arrays import Bools, Floats, Ints
 from meip.concepts.check import kind, slot
 from meip.learning import forms
 from meip.learning.evidence import Evidence
-from meip.learning.offers import Offers
+from meip.learning.offers import Offers, quantity
 from meip.learning.sparse import Problem, fit
 
 __all__ = ["Never", "Nevers", "always_first", "chosen_first", "worth_telling"]
@@ -27,7 +27,7 @@ STRENGTH = 5.0
 NULL_RIDGE = 0.02
 NEVER_FORMS = (forms.TRUTH, forms.ABOVE, forms.BELOW, forms.APART, forms.UNLESS)
 BOUNDS = (forms.ABOVE, forms.BELOW, forms.APART)
-NEARLY = 0.1  # of the range of a real value: as good as met
+NEARLY = 0.1  # of the range of what is measured: as good as met; counts and shares are met exactly
 UNDONE, BY_ACCIDENT = 0.25, 0.4  # what more of the alternatives than this undo, or bring about, is no milestone
 
 
@@ -73,7 +73,8 @@ class Nevers:
         if not len(self.forms):
             return []
         seen = np.ones(evidence.count) if without is None else np.where(evidence.demo == without, 0.0, 1.0)
-        price = self.prices + EXCEPTION * (self.broken >= 0)
+        exception = (self.broken >= 0) & (self.broken != (-1 if without is None else without))
+        price = self.prices + EXCEPTION * exception
         offset = np.zeros(len(evidence.rows))
         taken = np.zeros(len(self.forms), np.bool_)
         rules: list[Never] = []
@@ -90,7 +91,7 @@ class Nevers:
                 break
             taken[best] = True
             possible = int(np.logical_or.reduceat(self.entered[:, best], evidence.start[:-1]).sum())
-            broken = int(self.broken[best] >= 0)
+            broken = int(exception[best])
             rules.append(Never(int(self.forms[best]), float(worth[best]), float(price[best]), possible, broken))
             offset -= min(float(np.logaddexp(0, net[best])), STRENGTH) * self.entered[:, best]
         return rules
@@ -134,8 +135,12 @@ def _met(evidence: Evidence, offers: Offers, row: forms.Form) -> int:
     """In how many demonstrations a bound was met: found without either of two, it holds in it."""
     count = 0
     column = offers.values[:, row.concept]
-    whole = row.form == forms.APART or bool((column[np.isfinite(column)] % 1 == 0).all())
-    near = 1e-9 if whole else NEARLY * float(np.nanmax(column) - np.nanmin(column))
+    measured = row.form != forms.APART and quantity(offers.forms.concepts[row.concept], evidence)
+    near = (
+        1e-9
+        if not measured or bool((column[np.isfinite(column)] % 1 == 0).all())
+        else NEARLY * float(np.nanmax(column) - np.nanmin(column))
+    )
     for path in evidence.paths:
         v = offers.values[path, row.concept]
         if row.form == forms.APART:
@@ -149,7 +154,9 @@ def _met(evidence: Evidence, offers: Offers, row: forms.Form) -> int:
 def _habits(evidence: Evidence, offers: Offers) -> Floats:
     """The probability of each alternative for a person who likes each kind of step as often as it was shown."""
     simple = list(_kinds_of_steps(offers).values())
-    columns = np.ascontiguousarray(np.hstack([offers.changes[:, simple], evidence.stop[:, None].astype(np.float64)]))
+    plain = [j for j, row in enumerate(offers.done.rows) if row.form == forms.TRUTH and row.price <= 1]
+    stop = evidence.stop[:, None].astype(np.float64)
+    columns = np.ascontiguousarray(np.hstack([offers.changes[:, simple], offers.stopped[:, plain], stop]))
     size = columns.shape[1]
     problem = Problem(
         columns,
@@ -182,12 +189,12 @@ def _kinds_of_steps(offers: Offers) -> dict[Hashable, int]:
 def always_first(evidence: Evidence, offers: Offers, weights: Floats) -> list[tuple[int, int]]:
     """(then, first): concepts of which one came true before the other wherever both did, and stayed so.
 
-    Of those that matter, or are simple, and are milestones: at most a quarter of the alternatives undo them.
+    Of those that are wanted, or are simple, and are milestones: at most a quarter of the alternatives undo them.
     """
     used = [
         row
         for row, weight in zip(offers.forms.rows, weights, strict=True)
-        if row.form == forms.TRUTH and (abs(weight) > 1e-6 or row.price <= 1)
+        if row.form == forms.TRUTH and (weight > 1e-6 or row.price <= 1)
     ]
     used = [row for row in used if _is_milestone(evidence, offers.values[:, row.concept])]
     times = np.array([[_first_time(offers.values[path, row.concept]) for path in evidence.paths] for row in used])

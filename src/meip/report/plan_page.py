@@ -82,7 +82,7 @@ def _facts(plan: TaskPlan, t: int) -> str:
     chance = f"<span>with probability {step.probability:g}</span>" if step.probability < 1 else ""
     return (
         f'<div class="facts small"><span>utility {step.utility:.2f}</span>{chance}'
-        f"<span>{step.confidence:.0%} agree</span></div>{_why(step)}"
+        f"<span>{step.confidence:.0%} sure</span></div>{_why(step)}"
     )
 
 

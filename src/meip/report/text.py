@@ -187,7 +187,7 @@ def plan_text(plan: TaskPlan) -> RenderableType:
     chance = any(step.probability < 1 for step in plan.steps)
     told = len(plan.steps) <= LONG_PLAN
     why = told and any(step.why for step in plan.steps)
-    names = ["", "do", *["then"] * told, "g", *["because"] * why, *["agree"] * sure, *["probability"] * chance]
+    names = ["", "do", *["then"] * told, "g", *["because"] * why, *["sure"] * sure, *["probability"] * chance]
     for name in names:
         table.add_column(name, justify="left" if name in ("do", "then", "because") else "right")
     if told:
@@ -235,10 +235,10 @@ def verdict(plan: TaskPlan) -> str:
         return ""
     step = plan.doubtful
     if step is None:
-        return f"Likely right (of the held-out models {plan.confidence:.0%} agree with a step); "
+        return f"Likely right (the held-out models are {plan.confidence:.0%} sure); "
     where = f"step {step}" if step <= len(plan.steps) else "where it stops"
     sure = plan.steps[step - 1].confidence if step <= len(plan.steps) else plan.stopping
-    return f"Look at {where} (of the held-out models {sure:.0%} agree with it); "
+    return f"Look at {where} (the held-out models are {sure:.0%} sure of it); "
 
 
 def action_text(action: Any) -> str:

@@ -57,7 +57,7 @@ class Chooser:
         self._known: dict[int, tuple[list[int], list[Outcomes]]] = {}
         self._over: dict[int, bool] = {}
         self._stop = ranking.constant[self.h]
-        self._reasons = not graph.has_goal and bool(self.how.done.terms)
+        self._reasons = not graph.has_goal and bool(self.how.done.terms) and not self.how.by_itself
 
     def alternatives(self, state: int) -> tuple[list[int], list[Outcomes]]:
         """The first action of each kind and its outcomes."""

@@ -1,7 +1,8 @@
 """Why a plan does what it does, how sure that is, and where the task has nothing to say.
 
-Each demonstration was held out once when the task was learned. A step is as sure as the share of those models that
-would have taken it; margins and the votes of members say nothing about whether a plan is right.
+Each demonstration was held out once when the task was learned. A step is as sure as those models are: it is as likely
+for them as their best one, and likelier than by chance. Margins and the votes of members say nothing about whether a
+plan is right.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ def explained(graph: StateGraph, ranking: ChoiceRanking, found: Found, query: Qu
         left = horizon - t - 1
         own, *others = [_options(chooser, state, left, seen) for chooser in choosers]
         place = _place(graph, own, found.actions[t - first])
-        agreed = [place is not None and _prefers(options, place) for options in others]
-        confidence.append(float(np.mean(agreed)) if agreed else 1.0)
+        sure = [_sure(options, place, stops=not graph.has_goal) for options in others]
+        confidence.append(float(np.mean(sure)) if sure else 1.0)
         if len(own.actions) > 1 and float(np.ptp(own.worth)) < SAME:
             silent.append(t - first + 1)
     stopping = _stopping(choosers, found, seen, horizon)
@@ -67,23 +68,34 @@ def _place(graph: StateGraph, options: Options, action: int) -> int | None:
     return options.outcomes.index(outcomes) if outcomes in options.outcomes else None
 
 
-def _prefers(options: Options, place: int) -> bool:
-    best = float(options.worth.max())
-    return bool(options.worth[place] >= best - SAME and options.stop <= best + SAME)
+def _sure(options: Options, place: int | None, *, stops: bool = True) -> float:
+    """How sure one model is of an alternative, by its place (-1: to stop): p / the best p, times n p / (1 + n p).
+
+    Equals are no disagreement, but where a model has nothing to say, it is not sure of any.
+    """
+    worth = np.append(options.worth, options.stop) if stops else options.worth
+    if place is None:
+        return 0.0
+    if len(worth) < 2:
+        return 1.0
+    log_p = float(worth[place] - np.logaddexp.reduce(worth))
+    known = len(worth) * np.exp(log_p)
+    return float(np.exp(worth[place] - worth.max()) * known / (1 + known))
 
 
 def _stopping(choosers: list[Chooser], found: Found, seen: dict[int, int], horizon: int) -> float:
-    """How many of the models would have stopped where the plan does, by its own choice."""
+    """How sure the models are to stop where the plan does, by its own choice."""
     if found.stopped_by != "stopped" or len(choosers) < 2:
         return 1.0
     last = found.states[-1]
     others = [chooser.options(last, horizon - len(found.states), seen) for chooser in choosers[1:]]
-    return float(np.mean([not o.actions or o.stop >= float(o.worth.max()) - SAME for o in others]))
+    return float(np.mean([_sure(options, -1) for options in others]))
 
 
 def _why(graph: StateGraph, ranking: ChoiceRanking, found: Found, first: int) -> list[tuple[Reason, ...]]:
     """The concepts that change most of g at each step."""
-    done = ranking.preferences.done
+    how = ranking.preferences
+    done = how.done
     terms = (*ranking.wishes.terms, *done.terms)
     if not terms:
         return [()] * len(found.actions)
@@ -94,7 +106,7 @@ def _why(graph: StateGraph, ranking: ChoiceRanking, found: Found, first: int) ->
     adds = np.diff(parts, axis=0)
     if done.terms:  # what everybody ended with counts where the episode is over
         adds[:, -len(done.terms) :] = 0.0
-        if not graph.has_goal and not len(graph.action_numbers(found.states[-1])):
+        if not (graph.has_goal or how.by_itself or len(graph.action_numbers(found.states[-1]))):
             adds[-1:, -len(done.terms) :] = parts[-1, -len(done.terms) :]
     why = []
     for row in adds:

@@ -118,6 +118,8 @@ class Preferences(Strict):
     """.. and in any case."""
     least: float | None = None
     """The least worth of stopping where a demonstration stopped by itself; None where none did."""
+    by_itself: bool = field(default=False, metadata=OMIT)
+    """Do people stop by themselves? Else it is worth as much that the world ends the episode."""
     pace: float = 0.05
     """What a step has to gain to be taken without looking further."""
     patience: float = 0.0

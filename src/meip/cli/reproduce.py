@@ -55,7 +55,7 @@ def reproduce(
         int | None,
         typer.Option(
             min=1,
-            help="Seeds, searches or rituals per cell; default: the paper's 20, held-out: 50, everyday, folding: 5.",
+            help="Seeds, searches or rituals per cell; default: the paper's 20, held-out: 50, folding: 5, everyday: 2.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and problems, for a first look.")] = False,

@@ -112,3 +112,19 @@ def test_an_option_without_effect_is_refused_with_the_reason(
 def test_the_papers_worlds_need_no_material(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(name, "--data", "somewhere") == 2
     assert "outside material" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["everday"], "unknown experiment 'everday'; did you mean 'everyday'?"),
+        (["everyday", "--seeds", "abc"], "'--seeds'"),
+        (["everyday", "--json", "."], "'--json'"),  # before the work, and not after it
+    ],
+)
+def test_a_slip_of_the_hand_is_told_before_anything_is_run(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["reproduce", *arguments])
+    assert stopped.value.code == 2 and words in capsys.readouterr().err

@@ -32,10 +32,10 @@ from meip.search.query import Found, Query
 from meip.utility.ranking import ScoreRanking
 from meip.utility.terms import UtilityTerm, features
 
-__all__ = ["CloneAgent", "GoalAgent", "MaxEntAgent", "RandomAgent", "goal_ranking"]
+__all__ = ["LISTED", "CloneAgent", "GoalAgent", "MaxEntAgent", "RandomAgent", "goal_ranking"]
 
 EXPANDED = 1000  # states that goal counting looks at where the goal is read off demonstrations
-LISTED = 200_000  # states of a world that MaxEnt-IRL solves exactly
+LISTED = 100_000  # states of a world that MaxEnt-IRL solves exactly
 POOL = 100_000  # plans of a world that stand for all, where demonstrated actions are not among those that it lists
 
 

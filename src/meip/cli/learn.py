@@ -52,7 +52,8 @@ def learn(
     ] = None,
     order: Annotated[str, typer.Option(help="How the order is learned: closure, greedy, none.")] = "closure",
     committee: Annotated[
-        int | None, typer.Option(min=1, help="Members; their agreement is shown as confidence. Default: by objective.")
+        int | None,
+        typer.Option(min=1, help="Members, each fitted on a random share of the candidates. Default: by objective."),
     ] = None,
     relative: Annotated[
         bool, typer.Option("--relative/--no-relative", help="Curves also of concepts relative to their initial value.")

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from meip.base.errors import MeipError
+from meip.base.errors import MeipError, did_you_mean
 from meip.cli.app import app, console
 
 __all__ = ["RUNNERS", "Name", "reproduce"]
@@ -50,12 +50,12 @@ class Name(StrEnum):
 
 @app.command()
 def reproduce(
-    experiment: Annotated[Name, typer.Argument(help="Which experiment.")],
+    name: Annotated[str, typer.Argument(metavar="EXPERIMENT", help=f"One of {', '.join(Name)}.")],
     seeds: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Seeds, searches or rituals per cell; default: the paper's 20, held-out: 50, everyday, folding: 5.",
+            help="Seeds, searches or rituals per cell; default: the paper's 20, held-out: 50, folding: 5, everyday: 2.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and problems, for a first look.")] = False,
@@ -68,8 +68,10 @@ def reproduce(
     data: Annotated[
         Path | None, typer.Option(help="Outside material: a folder of PDDL domains, or a CVAT file of garments.")
     ] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write tidy rows to a file.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for figures (SVG).")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", dir_okay=False, help="Write tidy rows to a file.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(file_okay=False, help="Folder for figures (SVG).")] = None,
 ) -> None:
     """Reproduce the paper's experiments: tables with seeds and 95 % intervals, the paper's figures beside ours.
 
@@ -86,26 +88,34 @@ def reproduce(
     from meip.base.results import Results
     from meip.experiments import Experiment
 
+    experiment = _named(name)
     names = _chosen(experiment, held_out, {"--seeds": seeds is not None, "--quick": quick})
     if noisy and names != [Name.held_out]:
         raise MeipError(f"--noisy has no effect on {experiment}: it is about held-out rituals; give --held-out N")
-    modules = {name: import_module(RUNNERS[name]) for name in names}
+    modules = {one: import_module(RUNNERS[one]) for one in names}
     _check_unused(modules, {"data": data, "out": out})
     found: dict[str, Rows] = {}
     with _progress() as tell:
         asked = Experiment(held_out or seeds, seed, quick, jobs, data, out, noisy, tell)
-        for name, module in modules.items():
-            tell(f"{name} ...")
-            found[name] = module.run(asked)
-    for name, module in modules.items():
-        _show(name, module, found[name])
-    rows = [row for one in found.values() for row in one]
+        for one, module in modules.items():
+            tell(f"{one} ...")
+            found[one] = module.run(asked)
+    for one, module in modules.items():
+        _show(one, module, found[one])
+    rows = [row for own in found.values() for row in own]
     if json_file is not None:
         documents.write(json_file, Results.of(f"reproduce {experiment}", rows, seed))
         typer.echo(f"rows written to {json_file}")
     if out is not None:
         for path in (*_figures(rows, out), *_pages(out)):
             typer.echo(f"figure written to {path}")
+
+
+def _named(name: str) -> Name:
+    try:
+        return Name(name)
+    except ValueError:
+        raise MeipError(f"unknown experiment {name!r}; {did_you_mean(name, map(str, Name))}") from None
 
 
 def _chosen(experiment: Name, held_out: int | None, counts: Mapping[str, bool]) -> list[str]:

@@ -62,7 +62,7 @@ def _by_demonstrations(rows: Rows) -> dict[str, str]:
             if row["split"] == split:
                 series.setdefault(row["method"], []).append((float(row["demonstrations"]), float(row["value"])))
         title = f"Everyday tasks in {split} worlds: all rules kept"
-        found[f"everyday-{split}.svg"] = line_chart(series, title, "demonstrations", "success", (0.0, 1.0))
+        found[f"everyday-{split}.svg"] = line_chart(series, title, "demonstrations", "success", (0.0, 1.0), log=True)
     return found
 
 

@@ -18,7 +18,7 @@ from meip.learning.evidence import Evidence
 from meip.learning.offers import Offers, quantity
 from meip.learning.sparse import Problem, fit
 
-__all__ = ["Never", "Nevers", "always_first", "chosen_first", "worth_telling"]
+__all__ = ["Never", "Nevers", "always_first", "chosen_first", "without_the_most_telling", "worth_telling"]
 
 PRICE, STEEP = 0.6, 1.5
 MOST, LEAST = 12, 1.0  # rules, and nats of evidence
@@ -84,7 +84,7 @@ class Nevers:
             risked = np.add.reduceat(self.entered * p[:, None], evidence.start[:-1], axis=0)  # [C, R]
             gain = -np.log(np.maximum(1 - risked, 1e-9)) * (seen / evidence.copies)[:, None]
             gain[evidence.demo[:, None] == self.broken[None, :]] = 0.0
-            worth = _without_the_most_telling(gain, evidence)
+            worth = without_the_most_telling(gain, evidence)
             net = np.where(taken | (worth < LEAST), -np.inf, worth - price)
             best = int(np.argmax(net))
             if net[best] <= 0:
@@ -97,7 +97,7 @@ class Nevers:
         return rules
 
 
-def _without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
+def without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
     total: Floats = gain.sum(axis=0)
     if evidence.kinds < 3:
         return total

@@ -21,18 +21,18 @@ from meip.base.arrays import Floats, Ints
 from meip.base.errors import LearningError
 from meip.concepts.bank import ConceptBank
 from meip.concepts.check import kind, slot
-from meip.concepts.english import english
 from meip.concepts.grammar import Grammar
-from meip.concepts.language import Concept, Quantified
+from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
 from meip.learning import forms
 from meip.learning.curves import SHARES, Curves, Weighed
+from meip.learning.endings import always_in_the_end
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
 from meip.learning.offers import offered
 from meip.learning.options import View
 from meip.learning.readings import accidents, crossed, only_needed
-from meip.learning.rules import Never, Nevers, always_first, chosen_first, worth_telling
+from meip.learning.rules import BOUNDS, Never, Nevers, always_first, chosen_first, worth_telling
 from meip.learning.selection import Pruner, unless
 from meip.learning.sparse import GRID, Problem, Strength, fit, once, path, softmax, strength_of
 from meip.learning.told import small_model
@@ -51,9 +51,9 @@ CLOSURE = 2.0  # what an order is worth at least
 DONE_PRICE = 0.3
 PACE, SLOWEST = 0.5, 0.05
 LEANING = 0.4  # correlation from which on a term says nearly what a statement says
-ENDS = 4  # truths that always held in the end
 GUESSES = 2  # statements where none is worth its price
-SURE = 2.0  # nats of net evidence above which a rule is told
+UNTOLD = (forms.UNLESS, forms.BEND)  # an order is told as such; "how far above 29 %" nobody wants to read
+SURE = 2.0  # nats of net evidence above which a rule that names a number is told
 BUDGET = 6000  # concepts
 SLIP = float(np.log(4))  # nats: a step that the others make four times less likely than by chance is a slip
 
@@ -364,7 +364,7 @@ class _Study:
         utility = self.utility(model)
         tried = self._patience(utility, preferences)
         self.say(stage="planning", patience=max(tried, key=lambda p: tried[p]))
-        told = self._told(rules, pairs, order, model)
+        told = self._told(rules, pairs, order, model, candidates.usual)
         preferences = dataclasses.replace(preferences, patience=max(tried, key=lambda p: tried[p]), **told)
         warnings = self._warnings(strange, aside, utility, preferences)
         return LearnedChoices(utility, preferences, self._report(tried, strange, aside), warnings)
@@ -477,11 +477,17 @@ class _Study:
     # --- what is told ---
 
     def _told(
-        self, rules: Sequence[Never], pairs: Sequence[tuple[int, int]], order: Sequence[Before], model: _Model
+        self,
+        rules: Sequence[Never],
+        pairs: Sequence[tuple[int, int]],
+        order: Sequence[Before],
+        model: _Model,
+        usual: Floats,
     ) -> dict[str, Any]:
         """Statements, and how many choices they foresee."""
         evidence, offers, wishes = self.evidence, self.offers, model.wishes
-        firm = [rule for rule in rules if rule.evidence - rule.price > SURE or self.options.concepts is not None]
+        plain = [offers.forms.rows[rule.form].form not in BOUNDS for rule in rules]
+        firm = [rule for rule, told in zip(rules, plain, strict=True) if told or rule.evidence - rule.price > SURE]
         offset = np.zeros(len(evidence.rows))
         truth = offers.forms.take([rule.form for rule in firm]).columns(offers.values) > 0.5
         if firm:
@@ -490,7 +496,7 @@ class _Study:
         for (b, a), pair in zip(pairs, order, strict=True):
             offset -= pair.strength * evidence.entered((true[:, b] & ~true[:, a])[:, None])[:, 0]
         usable = [
-            j for j in range(len(self.problem.price) - 1) if j >= self.size or offers.forms.rows[j].form != forms.UNLESS
+            j for j in range(len(self.problem.price) - 1) if j >= self.size or offers.forms.rows[j].form not in UNTOLD
         ]
         small = small_model(evidence, self.problem, offset, self.complexity, usable)
         taken = list(zip(small.columns, small.weights, small.worth, strict=True))
@@ -498,38 +504,25 @@ class _Study:
             heaviest = np.argsort(-np.abs(wishes * offers.changes.std(axis=0)), kind="stable")[:GUESSES]
             taken = [(int(j), float(wishes[j]), 0.0) for j in heaviest if abs(wishes[j]) > 1e-8]
         found = [self._statement(j, w, n, model) for j, w, n in taken]
-        found += self._always_in_the_end([str(statement.concept) for statement in found])
-        found += [
-            Statement("never", offers.forms.concept(r.form), -r.strength, r.evidence - r.price, r.possible)
-            for r in firm
+        if self.options.concepts is None:
+            found = _with_endings(found, always_in_the_end(evidence, offers.forms.concepts, offers.values))
+        chosen = worth_telling(evidence, offers, pairs, usual)
+        ordered = [
+            Statement("order", unless(order[k].then, order[k].first), -order[k].strength, nats, order[k].possible)
+            for k, nats in chosen
         ]
-        told = [order[k] for k in worth_telling(evidence, offers, pairs)]
-        found += [Statement("order", unless(p.then, p.first), -p.strength, 0.0, p.possible) for p in told]
+        said = {str(statement.concept) for statement in ordered}
+        never = [(rule, offers.forms.concept(rule.form)) for rule in firm]
+        found += [
+            Statement("never", concept, -rule.strength, rule.evidence - rule.price, rule.possible)
+            for rule, concept in never
+            if str(concept) not in said
+        ]
+        found += ordered
         return {
             "statements": tuple(found), "foreseen": small.foreseen, "by_chance": small.by_chance,
             "choices": evidence.count,
         }  # fmt: skip
-
-    def _always_in_the_end(self, told: Sequence[str]) -> list[Statement]:
-        """The simplest truths that held at the end of every demonstration and at the start of none."""
-        if self.options.concepts is not None:
-            return []
-        values = self.offers.values
-        starts = np.nan_to_num(values[[path[0] for path in self.evidence.paths]]) > 0.5
-        ends = np.nan_to_num(values[[path[-1] for path in self.evidence.paths]]) > 0.5
-        held = ends.all(axis=0) & ~starts.any(axis=0)
-        found: dict[object, Concept] = {}
-        for k in np.flatnonzero(held):
-            concept = self.offers.forms.concepts[int(k)]
-            if isinstance(concept, Quantified) and concept.quantifier != "count" and concept.complexity == 1:
-                known = found.get(slot(concept))
-                if known is None or concept.quantifier == "all":
-                    found[slot(concept)] = concept
-        said = {
-            english(c, self.evidence.domain): c for c in reversed(found.values())
-        }  # one of those that read the same
-        chosen = [c for c in found.values() if c in said.values() and str(c) not in told]
-        return [Statement("done", concept, 0.0, 0.0) for concept in chosen[:ENDS]]
 
     def _statement(self, j: int, weight: float, worth: float, model: _Model) -> Statement:
         offers = self.offers
@@ -538,7 +531,7 @@ class _Study:
         leaning = self._leaning(column, model, offers.forms.concept(j) if j < self.size else None)
         if j < self.size:
             term = offers.forms.term(j, weight)
-            wanted = "wanted" if weight > 0 else "avoided"
+            wanted = "late" if self._is_late(j, weight) else "wanted" if weight > 0 else "avoided"
             return Statement(wanted, term.concept, term.weights[0], worth, possible, leaning)  # type: ignore[arg-type]
         if j < self.size + self.ranks:
             k, largest = offers.ranked[j - self.size]
@@ -546,6 +539,12 @@ class _Study:
             return Statement("first", concept, weight if largest else -weight, worth, possible, leaning)
         concept = offers.done.concept(j - self.size - self.ranks)
         return Statement("done", concept, weight, worth, possible)
+
+    def _is_late(self, j: int, weight: float) -> bool:
+        """Does every demonstration end with more of what is avoided than it began with, or less of what is wanted?"""
+        column = self.offers.forms.take([j]).columns(self.offers.values)[:, 0]
+        ends, starts = (column[[path[k] for path in self.evidence.paths]] for k in (-1, 0))
+        return bool(((ends - starts) * np.sign(weight) < -1e-9).all())
 
     def _leaning(self, column: Floats, model: _Model, concept: Concept | None) -> tuple[str, ...]:
         """The concepts of the utility that change along with this column, where it tells alternatives apart, and those
@@ -577,6 +576,14 @@ class _Model(NamedTuple):
     reasons: Floats
     """Of what always held in the end."""
     stop: float
+
+
+def _with_endings(found: Sequence[Statement], ends: Sequence[Concept]) -> list[Statement]:
+    """Statements, and what was always so in the end; of a guess and an ending that say the same the ending is told."""
+    firm = {str(s.concept) for s in found if s.kind == "done" or (s.kind == "wanted" and s.evidence >= SURE)}
+    known = {str(concept) for concept in ends}
+    kept = [s for s in found if str(s.concept) in firm or s.kind != "wanted" or str(s.concept) not in known]
+    return [*kept, *(Statement("done", concept, 0.0, 0.0) for concept in ends if str(concept) not in firm)]
 
 
 def _terms(found: Forms, weights: Floats) -> list[UtilityTerm]:

@@ -20,7 +20,7 @@ from meip.learning.sparse import Problem, fit
 __all__ = ["Small", "small_model"]
 
 PRICE, STEEP = 0.6, 1.5
-LEAST = 0.0
+LEAST = 0.5
 MOST, LOOKED_AT = 8, 12  # statements, and candidates that are fitted for each
 RIDGE = 0.02
 

@@ -26,7 +26,7 @@ from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
 from meip.learning import forms
 from meip.learning.curves import SHARES, Curves, Weighed
-from meip.learning.endings import always_in_the_end
+from meip.learning.endings import always_in_the_end, with_endings
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
 from meip.learning.offers import offered
@@ -35,7 +35,7 @@ from meip.learning.readings import accidents, crossed, only_needed
 from meip.learning.rules import BOUNDS, Never, Nevers, always_first, chosen_first, worth_telling
 from meip.learning.selection import Pruner, unless
 from meip.learning.sparse import GRID, Problem, Strength, fit, once, path, softmax, strength_of
-from meip.learning.told import small_model
+from meip.learning.told import Small, small_model
 from meip.model.choices import Replayed, Walk
 from meip.model.domain import Domain
 from meip.model.graph import StateGraph
@@ -486,27 +486,24 @@ class _Study:
     ) -> dict[str, Any]:
         """Statements, and how many choices they foresee."""
         evidence, offers, wishes = self.evidence, self.offers, model.wishes
-        plain = [offers.forms.rows[rule.form].form not in BOUNDS for rule in rules]
-        firm = [rule for rule, told in zip(rules, plain, strict=True) if told or rule.evidence - rule.price > SURE]
         offset = np.zeros(len(evidence.rows))
-        truth = offers.forms.take([rule.form for rule in firm]).columns(offers.values) > 0.5
-        if firm:
-            offset -= evidence.entered(truth) @ np.array([rule.strength for rule in firm])
         true = np.nan_to_num(offers.values) > 0.5
         for (b, a), pair in zip(pairs, order, strict=True):
             offset -= pair.strength * evidence.entered((true[:, b] & ~true[:, a])[:, None])[:, 0]
-        usable = [
-            j for j in range(len(self.problem.price) - 1) if j >= self.size or offers.forms.rows[j].form not in UNTOLD
-        ]
-        small = small_model(evidence, self.problem, offset, self.complexity, usable)
+        sure = [rule for rule in rules if rule.evidence - rule.price > SURE]
+        small = self._small(sure, offset)
+        firm = [*sure, *self._besides(small, [rule for rule in rules if rule not in sure])]
+        small = self._small(firm, offset) if len(firm) > len(sure) else small
         taken = list(zip(small.columns, small.weights, small.worth, strict=True))
         if not taken and not firm:  # nothing is worth its price: then what plans go by most, as a guess
             heaviest = np.argsort(-np.abs(wishes * offers.changes.std(axis=0)), kind="stable")[:GUESSES]
             taken = [(int(j), float(wishes[j]), 0.0) for j in heaviest if abs(wishes[j]) > 1e-8]
         found = [self._statement(j, w, n, model) for j, w, n in taken]
+        aims = [statement.concept for statement in found if statement.kind == "wanted"]
         if self.options.concepts is None:
-            found = _with_endings(found, always_in_the_end(evidence, offers.forms.concepts, offers.values))
-        chosen = worth_telling(evidence, offers, pairs, usual)
+            ends = always_in_the_end(evidence, offers.forms.concepts, offers.values)
+            found, aims = with_endings(found, ends, SURE), [*aims, *ends]
+        chosen = worth_telling(evidence, offers, pairs, usual, {str(concept) for concept in aims})
         ordered = [
             Statement("order", unless(order[k].then, order[k].first), -order[k].strength, nats, order[k].possible)
             for k, nats in chosen
@@ -523,6 +520,28 @@ class _Study:
             "statements": tuple(found), "foreseen": small.foreseen, "by_chance": small.by_chance,
             "choices": evidence.count,
         }  # fmt: skip
+
+    def _small(self, rules: Sequence[Never], offset: Floats) -> Small:
+        """The small model beside rules."""
+        found = self.offers.forms
+        if rules:
+            truth = found.take([rule.form for rule in rules]).columns(self.offers.values) > 0.5
+            offset = offset - self.evidence.entered(truth) @ np.array([rule.strength for rule in rules])
+        count = len(self.problem.price) - 1
+        usable = [j for j in range(count) if j >= self.size or found.rows[j].form not in UNTOLD]
+        return small_model(self.evidence, self.problem, offset, self.complexity, usable)
+
+    def _besides(self, small: Small, rules: Sequence[Never]) -> list[Never]:
+        """Of rules with little evidence those that name no number, and are not about what is wanted for sure: of
+        "just four" and "never all five" the first is told."""
+        concept = self.offers.forms.concept
+        aims = {
+            slot(concept(j))
+            for j, weight, worth in zip(small.columns, small.weights, small.worth, strict=True)
+            if j < self.size and weight > 0 and worth >= SURE
+        }
+        named = [self.offers.forms.rows[rule.form].form in BOUNDS for rule in rules]
+        return [r for r, number in zip(rules, named, strict=True) if not number and slot(concept(r.form)) not in aims]
 
     def _statement(self, j: int, weight: float, worth: float, model: _Model) -> Statement:
         offers = self.offers
@@ -576,14 +595,6 @@ class _Model(NamedTuple):
     reasons: Floats
     """Of what always held in the end."""
     stop: float
-
-
-def _with_endings(found: Sequence[Statement], ends: Sequence[Concept]) -> list[Statement]:
-    """Statements, and what was always so in the end; of a guess and an ending that say the same the ending is told."""
-    firm = {str(s.concept) for s in found if s.kind == "done" or (s.kind == "wanted" and s.evidence >= SURE)}
-    known = {str(concept) for concept in ends}
-    kept = [s for s in found if str(s.concept) in firm or s.kind != "wanted" or str(s.concept) not in known]
-    return [*kept, *(Statement("done", concept, 0.0, 0.0) for concept in ends if str(concept) not in firm)]
 
 
 def _terms(found: Forms, weights: Floats) -> list[UtilityTerm]:

@@ -12,8 +12,9 @@ from meip.concepts.check import signature, slot
 from meip.concepts.english import english
 from meip.concepts.language import Aggregated, Concept, Negation, Primitive, Quantified, Term, walk
 from meip.learning.evidence import Evidence
+from meip.utility.preferences import Statement
 
-__all__ = ["always_in_the_end"]
+__all__ = ["always_in_the_end", "with_endings"]
 
 MOST = 6
 SURE = 2.0  # nats: that all of a kind are so is no chance where some others are not
@@ -50,6 +51,20 @@ def always_in_the_end(evidence: Evidence, concepts: Sequence[Concept], values: F
     for concept in sorted(chosen, key=lambda c: times[c]):
         readings.setdefault(english(concept, evidence.domain), concept)  # one of those that read the same
     return list(readings.values())[:MOST]
+
+
+def with_endings(found: Sequence[Statement], ends: Sequence[Concept], sure: float) -> list[Statement]:
+    """Statements, and what was always so in the end; of a guess and an ending that say the same the ending is told,
+    and that some are so is left out where more is said about them."""
+    firm = [s for s in found if s.kind == "done" or (s.kind == "wanted" and s.evidence >= sure)]
+    said, about = {str(s.concept) for s in firm}, {slot(s.concept) for s in firm}
+    known = {str(concept) for concept in ends}
+    kept = [s for s in found if s in firm or s.kind != "wanted" or str(s.concept) not in known]
+    for concept in ends:
+        some = isinstance(concept, Quantified) and concept.quantifier == "some"
+        if str(concept) not in said and not (some and slot(concept) in about):
+            kept.append(Statement("done", concept, 0.0, 0.0))
+    return kept
 
 
 def _time(evidence: Evidence, column: Bools) -> float:

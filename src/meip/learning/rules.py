@@ -6,7 +6,7 @@ each kind of step as often as it was shown, and knows no rule, would have done d
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -213,18 +213,18 @@ def always_first(evidence: Evidence, offers: Offers, weights: Floats) -> list[tu
 
 
 def worth_telling(
-    evidence: Evidence, offers: Offers, pairs: Sequence[tuple[int, int]], usual: Floats
+    evidence: Evidence, offers: Offers, pairs: Sequence[tuple[int, int]], usual: Floats, wanted: Collection[str] = ()
 ) -> list[tuple[int, float]]:
     """Places of the pairs (then, first) that say most, and what speaks for each, in nats as for a rule.
 
-    What nobody could do otherwise is told where it is simple. What follows from others is not: "some before" from "all
-    before", a before c from a before b and b before c. Of concepts that always came true together the simplest stands
-    for all.
+    What nobody could do otherwise is told where it is simple, or about what is wanted. What follows from others is
+    not: "some before" from "all before", a before c from a before b and b before c. Of concepts that always came true
+    together the simplest stands for all.
     """
     concepts = offers.forms.concepts
     nats = [_came_first(evidence, offers.values, pair, usual) for pair in pairs]
     every = {pair: place for place, pair in enumerate(pairs)}
-    plain = {k for pair in pairs for k in pair if _is_plain(concepts[k], evidence)}
+    plain = {k for pair in pairs for k in pair if str(concepts[k]) in wanted or _is_plain(concepts[k], evidence)}
     known = {
         pair: place
         for pair, place in every.items()

@@ -39,7 +39,7 @@ def test_everyday_tasks_carry_over_to_larger_and_changed_worlds(name: str) -> No
 def test_what_is_told_foresees_more_than_chance_and_names_the_rules() -> None:
     _, episodes = shown("post")
     found = learn(episodes).explain()
-    assert "never" in found.sentence and "foresees" in found.sentence
+    assert "Never" in found.sentence and "foresees" in found.sentence
     assert any(said.kind == "never" and "away" in said.text for said in found.statements)
     how = learn(episodes).preferences
     assert how is not None and how.foreseen > 2 * how.by_chance and how.choices > 10

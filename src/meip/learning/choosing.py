@@ -20,22 +20,22 @@ import numpy as np
 from meip.base.arrays import Floats, Ints
 from meip.base.errors import LearningError
 from meip.concepts.check import kind, slot
-from meip.concepts.english import english
 from meip.concepts.grammar import Grammar
-from meip.concepts.language import Concept, Quantified
+from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
 from meip.learning import forms
 from meip.learning.curves import SHARES, Curves, Weighed
+from meip.learning.endings import always_in_the_end, with_endings
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
 from meip.learning.growth import BUDGET, Growth
 from meip.learning.offers import offered
 from meip.learning.options import View
 from meip.learning.readings import accidents, crossed, only_needed
-from meip.learning.rules import Never, Nevers, always_first, chosen_first, worth_telling
+from meip.learning.rules import BOUNDS, Never, Nevers, always_first, chosen_first, worth_telling
 from meip.learning.selection import unless
 from meip.learning.sparse import GRID, Problem, Strength, fit, once, path, softmax, strength_of
-from meip.learning.told import small_model
+from meip.learning.told import Small, small_model
 from meip.model.choices import Replayed, Walk
 from meip.model.domain import Domain
 from meip.model.graph import StateGraph
@@ -51,9 +51,9 @@ CLOSURE = 2.0  # what an order is worth at least
 DONE_PRICE = 0.3
 PACE, SLOWEST = 0.5, 0.05
 LEANING = 0.4  # correlation from which on a term says nearly what a statement says
-ENDS = 4  # truths that always held in the end
 GUESSES = 2  # statements where none is worth its price
-SURE = 2.0  # nats of net evidence above which a rule is told
+UNTOLD = (forms.UNLESS, forms.BEND)  # an order is told as such; "how far above 29 %" nobody wants to read
+SURE = 2.0  # nats of net evidence above which a rule that names a number is told
 SLIP = float(np.log(4))  # nats: a step that the others make four times less likely than by chance is a slip
 
 
@@ -363,7 +363,7 @@ class _Study:
         utility = self.utility(model)
         tried = self._patience(utility, preferences)
         self.say(stage="planning", patience=max(tried, key=lambda p: tried[p]))
-        told = self._told(rules, pairs, order, model)
+        told = self._told(rules, pairs, order, model, candidates.usual)
         preferences = dataclasses.replace(preferences, patience=max(tried, key=lambda p: tried[p]), **told)
         warnings = self._warnings(strange, aside, utility, preferences)
         return LearnedChoices(utility, preferences, self._report(tried, strange, aside), warnings)
@@ -474,59 +474,71 @@ class _Study:
     # --- what is told ---
 
     def _told(
-        self, rules: Sequence[Never], pairs: Sequence[tuple[int, int]], order: Sequence[Before], model: _Model
+        self,
+        rules: Sequence[Never],
+        pairs: Sequence[tuple[int, int]],
+        order: Sequence[Before],
+        model: _Model,
+        usual: Floats,
     ) -> dict[str, Any]:
         """Statements, and how many choices they foresee."""
         evidence, offers, wishes = self.evidence, self.offers, model.wishes
-        firm = [rule for rule in rules if rule.evidence - rule.price > SURE or self.options.concepts is not None]
         offset = np.zeros(len(evidence.rows))
-        truth = offers.forms.take([rule.form for rule in firm]).columns(offers.values) > 0.5
-        if firm:
-            offset -= evidence.entered(truth) @ np.array([rule.strength for rule in firm])
         true = np.nan_to_num(offers.values) > 0.5
         for (b, a), pair in zip(pairs, order, strict=True):
             offset -= pair.strength * evidence.entered((true[:, b] & ~true[:, a])[:, None])[:, 0]
-        usable = [
-            j for j in range(len(self.problem.price) - 1) if j >= self.size or offers.forms.rows[j].form != forms.UNLESS
-        ]
-        small = small_model(evidence, self.problem, offset, self.complexity, usable)
+        sure = [rule for rule in rules if rule.evidence - rule.price > SURE]
+        small = self._small(sure, offset)
+        firm = [*sure, *self._besides(small, [rule for rule in rules if rule not in sure])]
+        small = self._small(firm, offset) if len(firm) > len(sure) else small
         taken = list(zip(small.columns, small.weights, small.worth, strict=True))
         if not taken and not firm:  # nothing is worth its price: then what plans go by most, as a guess
             heaviest = np.argsort(-np.abs(wishes * offers.changes.std(axis=0)), kind="stable")[:GUESSES]
             taken = [(int(j), float(wishes[j]), 0.0) for j in heaviest if abs(wishes[j]) > 1e-8]
         found = [self._statement(j, w, n, model) for j, w, n in taken]
-        found += self._always_in_the_end([str(statement.concept) for statement in found])
-        found += [
-            Statement("never", offers.forms.concept(r.form), -r.strength, r.evidence - r.price, r.possible)
-            for r in firm
+        aims = [statement.concept for statement in found if statement.kind == "wanted"]
+        if self.options.concepts is None:
+            ends = always_in_the_end(evidence, offers.forms.concepts, offers.values)
+            found, aims = with_endings(found, ends, SURE), [*aims, *ends]
+        chosen = worth_telling(evidence, offers, pairs, usual, {str(concept) for concept in aims})
+        ordered = [
+            Statement("order", unless(order[k].then, order[k].first), -order[k].strength, nats, order[k].possible)
+            for k, nats in chosen
         ]
-        told = [order[k] for k in worth_telling(evidence, offers, pairs)]
-        found += [Statement("order", unless(p.then, p.first), -p.strength, 0.0, p.possible) for p in told]
+        said = {str(statement.concept) for statement in ordered}
+        never = [(rule, offers.forms.concept(rule.form)) for rule in firm]
+        found += [
+            Statement("never", concept, -rule.strength, rule.evidence - rule.price, rule.possible)
+            for rule, concept in never
+            if str(concept) not in said
+        ]
+        found += ordered
         return {
             "statements": tuple(found), "foreseen": small.foreseen, "by_chance": small.by_chance,
             "choices": evidence.count,
         }  # fmt: skip
 
-    def _always_in_the_end(self, told: Sequence[str]) -> list[Statement]:
-        """The simplest truths that held at the end of every demonstration and at the start of none."""
-        if self.options.concepts is not None:
-            return []
-        values = self.offers.values
-        starts = np.nan_to_num(values[[path[0] for path in self.evidence.paths]]) > 0.5
-        ends = np.nan_to_num(values[[path[-1] for path in self.evidence.paths]]) > 0.5
-        held = ends.all(axis=0) & ~starts.any(axis=0)
-        found: dict[object, Concept] = {}
-        for k in np.flatnonzero(held):
-            concept = self.offers.forms.concepts[int(k)]
-            if isinstance(concept, Quantified) and concept.quantifier != "count" and concept.complexity == 1:
-                known = found.get(slot(concept))
-                if known is None or concept.quantifier == "all":
-                    found[slot(concept)] = concept
-        said = {
-            english(c, self.evidence.domain): c for c in reversed(found.values())
-        }  # one of those that read the same
-        chosen = [c for c in found.values() if c in said.values() and str(c) not in told]
-        return [Statement("done", concept, 0.0, 0.0) for concept in chosen[:ENDS]]
+    def _small(self, rules: Sequence[Never], offset: Floats) -> Small:
+        """The small model beside rules."""
+        found = self.offers.forms
+        if rules:
+            truth = found.take([rule.form for rule in rules]).columns(self.offers.values) > 0.5
+            offset = offset - self.evidence.entered(truth) @ np.array([rule.strength for rule in rules])
+        count = len(self.problem.price) - 1
+        usable = [j for j in range(count) if j >= self.size or found.rows[j].form not in UNTOLD]
+        return small_model(self.evidence, self.problem, offset, self.complexity, usable)
+
+    def _besides(self, small: Small, rules: Sequence[Never]) -> list[Never]:
+        """Of rules with little evidence those that name no number, and are not about what is wanted for sure: of
+        "just four" and "never all five" the first is told."""
+        concept = self.offers.forms.concept
+        aims = {
+            slot(concept(j))
+            for j, weight, worth in zip(small.columns, small.weights, small.worth, strict=True)
+            if j < self.size and weight > 0 and worth >= SURE
+        }
+        named = [self.offers.forms.rows[rule.form].form in BOUNDS for rule in rules]
+        return [r for r, number in zip(rules, named, strict=True) if not number and slot(concept(r.form)) not in aims]
 
     def _statement(self, j: int, weight: float, worth: float, model: _Model) -> Statement:
         offers = self.offers
@@ -535,7 +547,7 @@ class _Study:
         leaning = self._leaning(column, model, offers.forms.concept(j) if j < self.size else None)
         if j < self.size:
             term = offers.forms.term(j, weight)
-            wanted = "wanted" if weight > 0 else "avoided"
+            wanted = "late" if self._is_late(j, weight) else "wanted" if weight > 0 else "avoided"
             return Statement(wanted, term.concept, term.weights[0], worth, possible, leaning)  # type: ignore[arg-type]
         if j < self.size + self.ranks:
             k, largest = offers.ranked[j - self.size]
@@ -543,6 +555,12 @@ class _Study:
             return Statement("first", concept, weight if largest else -weight, worth, possible, leaning)
         concept = offers.done.concept(j - self.size - self.ranks)
         return Statement("done", concept, weight, worth, possible)
+
+    def _is_late(self, j: int, weight: float) -> bool:
+        """Does every demonstration end with more of what is avoided than it began with, or less of what is wanted?"""
+        column = self.offers.forms.take([j]).columns(self.offers.values)[:, 0]
+        ends, starts = (column[[path[k] for path in self.evidence.paths]] for k in (-1, 0))
+        return bool(((ends - starts) * np.sign(weight) < -1e-9).all())
 
     def _leaning(self, column: Floats, model: _Model, concept: Concept | None) -> tuple[str, ...]:
         """The concepts of the utility that change along with this column, where it tells alternatives apart, and those

@@ -6,24 +6,26 @@ each kind of step as often as it was shown, and knows no rule, would have done d
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from meip.base.arrays import Bools, Floats, Ints
-from meip.concepts.check import kind, slot
+from meip.concepts.check import kind, signature, slot
+from meip.concepts.language import Concept, Quantified
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.offers import Offers, quantity
 from meip.learning.sparse import Problem, fit
 
-__all__ = ["Never", "Nevers", "always_first", "chosen_first", "worth_telling"]
+__all__ = ["BOUNDS", "Never", "Nevers", "always_first", "chosen_first", "without_the_most_telling", "worth_telling"]
 
 PRICE, STEEP = 0.6, 1.5
 MOST, LEAST = 12, 1.0  # rules, and nats of evidence
 EXCEPTION, MANY = 3.0, 4  # what a counterexample costs in nats, and the demonstrations that have to be there for it
 STRENGTH = 5.0
+CHOSEN = 0.7  # nats from which on an order is told that could have been otherwise
 NULL_RIDGE = 0.02
 NEVER_FORMS = (forms.TRUTH, forms.ABOVE, forms.BELOW, forms.APART, forms.UNLESS, forms.MORE)
 BOUNDS = (forms.ABOVE, forms.BELOW, forms.APART)
@@ -61,7 +63,7 @@ class Nevers:
         self.evidence = evidence
         self.forms, self.entered, self.broken = _candidates(evidence, offers, foreseen is None)
         self.prices = PRICE * offers.prices[self.forms] ** STEEP
-        self._usual = _habits(evidence, offers) if foreseen is None else foreseen
+        self.usual = _habits(evidence, offers) if foreseen is None else foreseen
 
     def found(self, without: int | None = None) -> list[Never]:
         """The rules, one after the other, as long as their evidence is worth more than their price.
@@ -79,12 +81,12 @@ class Nevers:
         taken = np.zeros(len(self.forms), np.bool_)
         rules: list[Never] = []
         while len(rules) < MOST:
-            p = self._usual * np.exp(offset)
+            p = self.usual * np.exp(offset)
             p /= np.add.reduceat(p, evidence.start[:-1])[evidence.group]
             risked = np.add.reduceat(self.entered * p[:, None], evidence.start[:-1], axis=0)  # [C, R]
             gain = -np.log(np.maximum(1 - risked, 1e-9)) * (seen / evidence.copies)[:, None]
             gain[evidence.demo[:, None] == self.broken[None, :]] = 0.0
-            worth = _without_the_most_telling(gain, evidence)
+            worth = without_the_most_telling(gain, evidence)
             net = np.where(taken | (worth < LEAST), -np.inf, worth - price)
             best = int(np.argmax(net))
             if net[best] <= 0:
@@ -97,7 +99,7 @@ class Nevers:
         return rules
 
 
-def _without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
+def without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
     total: Floats = gain.sum(axis=0)
     if evidence.kinds < 3:
         return total
@@ -210,35 +212,63 @@ def always_first(evidence: Evidence, offers: Offers, weights: Floats) -> list[tu
     return found
 
 
-def worth_telling(evidence: Evidence, offers: Offers, pairs: Sequence[tuple[int, int]]) -> list[int]:
-    """Places of the pairs (then, first) that say most: what came last before the earliest that followed.
+def worth_telling(
+    evidence: Evidence, offers: Offers, pairs: Sequence[tuple[int, int]], usual: Floats, wanted: Collection[str] = ()
+) -> list[tuple[int, float]]:
+    """Places of the pairs (then, first) that say most, and what speaks for each, in nats as for a rule.
 
-    "Some before" follows from "all before"; of concepts that always came true together the simplest stands for all.
+    What nobody could do otherwise is told where it is simple, or about what is wanted. What follows from others is
+    not: "some before" from "all before", a before c from a before b and b before c. Of concepts that always came true
+    together the simplest stands for all.
     """
-    concepts = {k for pair in pairs for k in pair}
-    times = {k: np.array([_first_time(offers.values[path, k]) for path in evidence.paths]) for k in concepts}
-    simple = {k: (offers.forms.concepts[k].complexity, str(offers.forms.concepts[k])) for k in concepts}
-    known = set(pairs)
+    concepts = offers.forms.concepts
+    nats = [_came_first(evidence, offers.values, pair, usual) for pair in pairs]
+    every = {pair: place for place, pair in enumerate(pairs)}
+    plain = {k for pair in pairs for k in pair if str(concepts[k]) in wanted or _is_plain(concepts[k], evidence)}
+    known = {
+        pair: place
+        for pair, place in every.items()
+        if slot(concepts[pair[0]]) != slot(concepts[pair[1]])  # "some before all" goes without saying
+        and (nats[place] > CHOSEN if nats[place] else plain.issuperset(pair))
+    }
+    times = {k: np.array([_first_time(offers.values[p, k]) for p in evidence.paths]) for k in {*sum(known, ())}}
+    simple = {k: (concepts[k].complexity, str(concepts[k])) for k in times}
 
-    def later(one: int, other: int) -> bool:
-        """Does `one` come true no earlier than the other, and is it the better of two that come together?"""
-        a, b = times[one], times[other]
-        return bool((a >= b).all() and ((a > b).any() or simple[one] < simple[other]))
+    def instead(one: int, other: int, sign: int) -> bool:
+        """Does one come true no earlier (sign 1) or later (-1) than the other, and is it the better of equals?"""
+        late = sign * (times[one] - times[other])
+        return bool((late >= 0).all() and ((late > 0).any() or simple[one] < simple[other]))
 
-    def earlier(one: int, other: int) -> bool:
-        a, b = times[one], times[other]
-        return bool((a <= b).all() and ((a < b).any() or simple[one] < simple[other]))
+    def same(one: int, other: int) -> bool:
+        return slot(concepts[one]) == slot(concepts[other]) or bool((times[one] == times[other]).all())
 
     found = []
-    for place, (then, first) in enumerate(pairs):
-        if slot(offers.forms.concepts[then]) == slot(offers.forms.concepts[first]):
-            continue  # "some before all" goes without saying
-        if any(k != first and (then, k) in known and later(k, first) for k in concepts):
-            continue
-        if any(k != then and (k, first) in known and earlier(k, then) for k in concepts):
-            continue
-        found.append(place)
+    for (then, first), place in known.items():
+        through, middle = (known, set(times)) if nats[place] else (every, plain)
+        between = any((then, k) in through and (k, first) in through for k in middle)
+        later = any((then, k) in known and same(k, first) and instead(k, first, 1) for k in times if k != first)
+        earlier = any((k, first) in known and same(k, then) and instead(k, then, -1) for k in times if k != then)
+        if not (between or later or earlier):
+            found.append((place, nats[place]))
     return found
+
+
+def _is_plain(concept: Concept, evidence: Evidence) -> bool:
+    """All are so, or it is so: simple, and not true by the first of many."""
+    whole = isinstance(concept, Quantified) and (
+        concept.quantifier == "all" or not signature(concept.value, evidence.domain)[0]
+    )
+    return whole and concept.complexity == 1
+
+
+def _came_first(evidence: Evidence, values: Floats, pair: tuple[int, int], usual: Floats) -> float:
+    """How surprising it is that nobody did one before the other; 0 where there was no other way."""
+    then, first = (np.nan_to_num(values[:, k]) > 0.5 for k in pair)
+    entered = evidence.entered((then & ~first)[:, None])[:, 0]
+    risked = np.add.reduceat(entered * usual, evidence.start[:-1])
+    gain = -np.log(np.maximum(1 - risked, 1e-9)) / evidence.copies
+    found = float(without_the_most_telling(gain[:, None], evidence)[0])
+    return max(found, 1e-9) if entered.any() else 0.0
 
 
 def _is_milestone(evidence: Evidence, column: Floats) -> bool:

@@ -14,11 +14,13 @@ import numpy as np
 
 from meip.base.arrays import Floats
 from meip.learning.evidence import Evidence
+from meip.learning.rules import without_the_most_telling
 from meip.learning.sparse import Problem, fit
 
 __all__ = ["Small", "small_model"]
 
 PRICE, STEEP = 0.6, 1.5
+LEAST = 0.5
 MOST, LOOKED_AT = 8, 12  # statements, and candidates that are fitted for each
 RIDGE = 0.02
 
@@ -56,15 +58,15 @@ def small_model(evidence: Evidence, problem: Problem, offset: Floats, prices: Fl
         spread = (problem.columns**2 * p[:, None]).sum(axis=0) - (mean**2).sum(axis=0)
         right = np.where(slope > 0, problem.high > 0, problem.low < 0)
         guess = np.where(usable & right, slope**2 / (2 * np.maximum(spread, 1e-9) + RIDGE) - cost, -np.inf)
-        best: tuple[float, int, Floats, float] | None = None
+        best: tuple[float, int, Floats, Floats] | None = None
         for j in np.argsort(-guess, kind="stable")[:LOOKED_AT]:
             if not np.isfinite(guess[j]):
                 break
             tried, new = _fitted(evidence, problem, [*taken, int(j), stop], offset)
-            net = loss - new - cost[j]
+            net = float(without_the_most_telling((loss - new)[:, None], evidence)[0] - cost[j])
             if best is None or net > best[0] + 1e-9:
                 best = net, int(j), tried, new
-        if best is None or best[0] <= 0:
+        if best is None or best[0] <= LEAST:
             break
         net, j, weights, loss = best
         taken.append(j)
@@ -77,14 +79,14 @@ def small_model(evidence: Evidence, problem: Problem, offset: Floats, prices: Fl
     )  # fmt: skip
 
 
-def _fitted(evidence: Evidence, problem: Problem, used: Sequence[int], offset: Floats) -> tuple[Floats, float]:
-    """Weights of some columns beside an offset, and the loss in nats."""
+def _fitted(evidence: Evidence, problem: Problem, used: Sequence[int], offset: Floats) -> tuple[Floats, Floats]:
+    """Weights of some columns beside an offset, and the loss of each choice in nats."""
     columns = np.ascontiguousarray(np.column_stack([problem.columns[:, used], offset]))
     low, high = np.append(problem.low[used], 1.0), np.append(problem.high[used], 1.0)
     small = dataclasses.replace(problem, columns=columns, price=np.zeros(len(low)), low=low, high=high)
     share = 1 / evidence.copies
     found = fit(small, 0.0, np.append(np.zeros(len(used)), 1.0), share, RIDGE / evidence.count)
-    return found[:-1], float(small.foreseen(found)[0] @ share)
+    return found[:-1], np.asarray(small.foreseen(found)[0] * share, np.float64)
 
 
 def _probabilities(

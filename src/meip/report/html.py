@@ -90,7 +90,7 @@ def _statements(found: Explanation) -> str:
         return ""
     rows = "".join(
         f"<tr><td>{escape(s.kind)}</td><td>{escape(_capital(s.english))}<br><code>{escape(s.text)}</code></td>"
-        f'<td class="number">{"" if s.kind == "order" else f"{s.evidence:.1f}"}</td>'
+        f'<td class="number">{f"{s.evidence:.1f}" if s.evidence else ""}</td>'
         f'<td class="number">{s.possible or ""}</td></tr>'
         for s in found.statements
     )

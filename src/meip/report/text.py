@@ -64,7 +64,7 @@ def statements_text(found: Explanation) -> RenderableType:
     table.add_column("nats", justify="right", no_wrap=True)
     for said in found.statements:
         told = Text.assemble(said.english, "\n", (f"  {said.text}", "cyan"))
-        table.add_row(Text(said.kind, style="dim"), told, "" if said.kind == "order" else f"{said.evidence:.1f}")
+        table.add_row(Text(said.kind, style="dim"), told, f"{said.evidence:.1f}" if said.evidence else "")
     more = f"It {found.foreseen}. Plans weigh {len(found.readings)} concepts; --html or --json lists them."
     return _indented(Group(table, Text(more, style="dim")))
 

@@ -6,6 +6,7 @@ Everything here is plain data; `meip.report` shows it on a terminal and as a pag
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -25,7 +26,9 @@ from meip.utility.terms import curve
 __all__ = ["MAJORITY", "Explanation", "Reading", "Said", "explain", "layers", "reduced"]
 
 MAJORITY = 0.5
-FIRM = 1.0  # nats beyond the price from which on a wish is more than a guess
+FIRM = {"wanted": 2.0, "avoided": 2.0, "late": 2.0, "first": 2.0, "never": 0.5}  # nats beyond the price; less: a guess
+NEVER = "never, although it was possible"
+PLAIN = ("first", "in the end", "it is done when")  # beginnings that need no colon
 FORCED = " (always so far; there was no other way)"
 MOST_TOLD = 4  # wishes without an order in the sentence
 Curve = tuple[tuple[float, float], ...]  # (value of the concept, what it adds to g)
@@ -151,25 +154,40 @@ def _statements(how: Preferences, domain: Domain) -> tuple[Said, ...]:
 
 def _said(statement: Statement, domain: Domain, stops: bool) -> Said:
     """A statement in the words of its kind; `stops`: did people stop by themselves?"""
-    concept, times = statement.concept, statement.possible
+    lead, text = _words(statement, domain, stops)
+    told = f"{lead}{'' if lead in PLAIN else ':'} {text}" if lead not in ("", "wanted") else text
+    told = f"perhaps: {told}" if _is_guess(statement) else told
+    return Said(
+        statement.kind, told, str(statement.concept), statement.weight, statement.evidence, statement.possible
+    )  # fmt: skip
+
+
+def _is_guess(statement: Statement) -> bool:
+    return statement.evidence < FIRM.get(statement.kind, statement.evidence)
+
+
+def _words(statement: Statement, domain: Domain, stops: bool) -> tuple[str, str]:
+    """How a statement begins, which is common to its kind, and what it says."""
+    concept, up, times = statement.concept, statement.weight > 0, statement.possible
     plain = english(concept, domain)
-    more = kind(concept, domain) != "boolean"
+    truth = kind(concept, domain) == "boolean"
     match statement.kind:
         case "wanted":
-            text = f"rather more than less: {plain}" if more else plain
+            return "wanted" if truth else "rather more than less", plain
         case "avoided":
-            text = f"rather less than more: {plain}" if more else f"rather not: {plain}"
+            return "rather not" if truth else "rather less than more", plain
+        case "late":
+            return "as long as possible" if up and truth else "up as long as possible" if up else "rather late", plain
         case "first":
-            text = f"first what makes {plain} {'smallest' if statement.weight > 0 else 'largest'}"
+            return "first", f"the step after which {plain} is {'smallest' if up else 'largest'}"
         case "done":
-            text = f"it is done when {plain}" if stops and statement.weight else f"in the end {plain}"
+            return "it is done when" if stops and statement.weight else "in the end", plain
         case "never":
-            text = f"never {forbidden(concept, domain)}, although it was possible {_times(times)}"
+            return f"never, although it was possible {_times(times)}", forbidden(concept, domain)
         case "order":
             first, then = cast(tuple[Concept, Concept], precedence(concept))
             free = f" (it could have been otherwise {_times(times)})" if times else FORCED
-            text = f"{english(first, domain)} before {english(then, domain)}{free}"
-    return Said(statement.kind, text, str(concept), statement.weight, statement.evidence, times)
+            return "", f"{english(first, domain)} before {english(then, domain)}{free}"
 
 
 def _times(count: int) -> str:
@@ -182,32 +200,47 @@ def _foreseen(how: Preferences) -> str:
 
 
 def _told(how: Preferences, domain: Domain) -> str:
-    """Statements as a sentence: the order, what is wanted, what is never done, when it is done."""
-    found: dict[str, list[str]] = {}
-    for said in _statements(how, domain):
-        if said.kind in ("wanted", "avoided"):
-            found.setdefault("wanted" if said.evidence >= FIRM else "perhaps", []).append(said.english)
-        elif said.kind != "order":
-            found.setdefault(said.kind, []).append(said.english)
-    parts = [_chain(how.statements, domain)]
-    for word, each in (("wanted", found.get("wanted", [])), ("perhaps", found.get("perhaps", []))):
-        parts.append(f"{word}: {'; '.join(each)}" if each else "")
-    parts += ["; ".join(found.get(each, [])) for each in ("first", "never", "done")]
-    told = ". ".join(part[0].upper() + part[1:] for part in parts if part)
-    return f"{told}. This {_foreseen(how)}." if told else "Nothing was found that tells shown steps from others."
+    """Statements as a sentence: order, end, what is never done, what is wanted, guesses, and how much it foresees."""
+    stops = how.least is not None
+    parts: dict[str, list[str]] = {"in the end": [], "it is done when": [], NEVER: []}
+    guesses = []
+    order, happens = _chain(how.statements, domain)
+    for statement in how.statements:
+        lead, text = _words(statement, domain, stops)
+        if _is_guess(statement):
+            guesses.append(_said(statement, domain, stops).english.removeprefix("perhaps: "))
+        elif statement.kind == "never":
+            parts[NEVER].append(f"{text} ({_times(statement.possible)})")
+        elif statement.kind != "order" and not (lead == "in the end" and statement.concept in happens):
+            parts.setdefault(lead, []).append(text)
+    ends = parts.pop("it is done when")
+    told = [order, f"it is done when {', and '.join(ends)}" if ends else ""]
+    told += [f"{lead}: {'; '.join(each)}" for lead, each in parts.items() if each]
+    told.append(f"perhaps: {'; '.join(guesses)}" if guesses else "")
+    sentence = ". ".join(part[0].upper() + part[1:] for part in told if part)
+    return (
+        f"{sentence}. This {_foreseen(how)}." if sentence else "Nothing was found that tells shown steps from others."
+    )
 
 
-def _chain(statements: Sequence[Statement], domain: Domain) -> str:
-    """The order as "first .., then ..", and how much of it nobody chose."""
+def _chain(statements: Sequence[Statement], domain: Domain) -> tuple[str, set[Concept]]:
+    """The order as "first .., then ..", where that is all it says, else as pairs; and what it says to happen."""
     pairs = [(s, *cast(tuple[Concept, Concept], precedence(s.concept))) for s in statements if s.kind == "order"]
     if not pairs:
-        return ""
+        return "", set()
     edges = reduced([Precedence(first, then, -s.weight, 1.0) for s, first, then in pairs])
-    chain = layers(edges)
-    told = ", then ".join(" and ".join(english(c, domain) for c in layer) for layer in chain)
     kept = {(str(e.first), str(e.then)) for e in edges}
     forced = [s for s, first, then in pairs if (str(first), str(then)) in kept and not s.possible]
-    return f"first {told}{FORCED if len(forced) == len(kept) else ''}"
+    why = FORCED if len(forced) == len(kept) else ""
+    chain = layers(edges)
+    said = sum(len(one) * len(other) for one, other in itertools.pairwise(chain))
+    if said == len(edges):
+        told = ", then ".join(" and ".join(english(c, domain) for c in layer) for layer in chain)
+        return f"first {told}{why}", {c for layer in chain for c in layer}
+    firsts: dict[str, list[str]] = {}
+    for edge in edges:
+        firsts.setdefault(english(edge.then, domain), []).append(english(edge.first, domain))
+    return "; ".join(f"{' and '.join(first)} before {then}" for then, first in firsts.items()) + why, set()
 
 
 def _edits(task: Task) -> list[str]:

@@ -29,7 +29,7 @@ __all__ = [
 SAME = 1e-9
 OMIT = {"omit_default": True}
 TEXT = {"as_text": True}
-StatementKind = Literal["wanted", "avoided", "first", "order", "never", "done"]
+StatementKind = Literal["wanted", "avoided", "late", "first", "order", "never", "done"]
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from meip.concepts.grammar import Grammar
 from meip.concepts.language import Conjunction, Negation, Permutation, Primitive, Quantified, walk
 from meip.experiments.gallery import demonstrate, everyday_task
 from meip.learning import forms
-from meip.learning.choosing import choice_grammar
 from meip.learning.evidence import Evidence
 from meip.learning.growth import Growth
 from meip.learning.offers import offered
+from meip.learning.study import choice_grammar
 from meip.model.choices import replay_all
 
 

@@ -12,6 +12,8 @@ curves       the same choices by many curves of real quantities, and how much th
 rules        what was never done, and what always came first
 endings      what was always so in the end
 told         the small model that is told
+study        the fits to some demonstrations, and which of them are odd
+statements   what is told
 choosing     the one learner: from choices to a utility and preferences
 shown        demonstrated plans as rows of numbers, ready to be compared
 candidates   concepts that could matter, their order, and what is avoided

@@ -22,10 +22,11 @@ from meip.base.parallel import parallel_map, task_rng
 from meip.concepts.grammar import Grammar
 from meip.learning import learner
 from meip.learning.checkpoint import Checkpoint, Decision, Learned
-from meip.learning.choosing import ChoiceOptions, choice_grammar, learn_choices
+from meip.learning.choosing import learn_choices
 from meip.learning.options import Compared, LearnOptions, Progress, Run, routed
 from meip.learning.pursuit import Pursued, Pursuit
 from meip.learning.shown import ShownPlans
+from meip.learning.study import ChoiceOptions, choice_grammar
 from meip.model.choices import Replayed, replay_all
 from meip.model.demonstrations import Demonstration, Episode, Plan, episodes_of
 from meip.model.problems import problem_document

@@ -1,0 +1,139 @@
+"""What is told: statements of a small model, rules and order, and how many choices they foresee."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from meip.base.arrays import Floats
+from meip.concepts.check import slot
+from meip.concepts.language import Concept
+from meip.learning import forms
+from meip.learning.endings import always_in_the_end, with_endings
+from meip.learning.rules import BOUNDS, Never, worth_telling
+from meip.learning.selection import unless
+from meip.learning.study import Model, Study
+from meip.learning.told import Small, small_model
+from meip.utility.preferences import Before, Statement
+
+__all__ = ["told"]
+
+LEANING = 0.4  # correlation from which on a term says nearly what a statement says
+GUESSES = 2  # statements where none is worth its price
+UNTOLD = (forms.UNLESS, forms.BEND)  # an order is told as such; "how far above 29 %" nobody wants to read
+SURE = 2.0  # nats of net evidence above which a rule that names a number is told
+
+
+def told(
+    study: Study,
+    rules: Sequence[Never],
+    pairs: Sequence[tuple[int, int]],
+    order: Sequence[Before],
+    model: Model,
+    usual: Floats,
+) -> dict[str, Any]:
+    """Statements, and how many choices they foresee."""
+    evidence, offers, wishes = study.evidence, study.offers, model.wishes
+    offset = np.zeros(len(evidence.rows))
+    true = np.nan_to_num(offers.values) > 0.5
+    for (b, a), pair in zip(pairs, order, strict=True):
+        offset -= pair.strength * evidence.entered((true[:, b] & ~true[:, a])[:, None])[:, 0]
+    sure = [rule for rule in rules if rule.evidence - rule.price > SURE]
+    small = _small(study, sure, offset)
+    firm = [*sure, *_besides(study, small, [rule for rule in rules if rule not in sure])]
+    small = _small(study, firm, offset) if len(firm) > len(sure) else small
+    taken = list(zip(small.columns, small.weights, small.worth, strict=True))
+    if not taken and not firm:  # nothing is worth its price: then what plans go by most, as a guess
+        heaviest = np.argsort(-np.abs(wishes * offers.changes.std(axis=0)), kind="stable")[:GUESSES]
+        taken = [(int(j), float(wishes[j]), 0.0) for j in heaviest if abs(wishes[j]) > 1e-8]
+    found = [_statement(study, j, w, n, model) for j, w, n in taken]
+    aims = [statement.concept for statement in found if statement.kind == "wanted"]
+    if study.options.concepts is None:
+        ends = always_in_the_end(evidence, offers.forms.concepts, offers.values)
+        found, aims = with_endings(found, ends, SURE), [*aims, *ends]
+    chosen = worth_telling(evidence, offers, pairs, usual, {str(concept) for concept in aims})
+    ordered = [
+        Statement("order", unless(order[k].then, order[k].first), -order[k].strength, nats, order[k].possible)
+        for k, nats in chosen
+    ]
+    said = {str(statement.concept) for statement in ordered}
+    never = [(rule, offers.forms.concept(rule.form)) for rule in firm]
+    found += [
+        Statement("never", concept, -rule.strength, rule.evidence - rule.price, rule.possible)
+        for rule, concept in never
+        if str(concept) not in said
+    ]
+    found += ordered
+    return {
+        "statements": tuple(found), "foreseen": small.foreseen, "by_chance": small.by_chance,
+        "choices": evidence.count,
+    }  # fmt: skip
+
+
+def _small(study: Study, rules: Sequence[Never], offset: Floats) -> Small:
+    """The small model beside rules."""
+    found = study.offers.forms
+    if rules:
+        truth = found.take([rule.form for rule in rules]).columns(study.offers.values) > 0.5
+        offset = offset - study.evidence.entered(truth) @ np.array([rule.strength for rule in rules])
+    count = len(study.problem.price) - 1
+    usable = [j for j in range(count) if j >= study.size or found.rows[j].form not in UNTOLD]
+    return small_model(study.evidence, study.problem, offset, study.complexity, usable)
+
+
+def _besides(study: Study, small: Small, rules: Sequence[Never]) -> list[Never]:
+    """Of rules with little evidence those that name no number, and are not about what is wanted for sure: of
+    "just four" and "never all five" the first is told."""
+    concept = study.offers.forms.concept
+    aims = {
+        slot(concept(j))
+        for j, weight, worth in zip(small.columns, small.weights, small.worth, strict=True)
+        if j < study.size and weight > 0 and worth >= SURE
+    }
+    named = [study.offers.forms.rows[rule.form].form in BOUNDS for rule in rules]
+    return [r for r, number in zip(rules, named, strict=True) if not number and slot(concept(r.form)) not in aims]
+
+
+def _statement(study: Study, j: int, weight: float, worth: float, model: Model) -> Statement:
+    offers = study.offers
+    column = study.problem.columns[:, j]
+    possible = int(np.logical_or.reduceat(np.abs(column) > 1e-9, study.evidence.start[:-1]).sum())
+    leaning = _leaning(study, column, model, offers.forms.concept(j) if j < study.size else None)
+    if j < study.size:
+        term = offers.forms.term(j, weight)
+        wanted = "late" if _is_late(study, j, weight) else "wanted" if weight > 0 else "avoided"
+        return Statement(wanted, term.concept, term.weights[0], worth, possible, leaning)  # type: ignore[arg-type]
+    if j < study.size + study.ranks:
+        k, largest = offers.ranked[j - study.size]
+        concept = offers.forms.concepts[k]
+        return Statement("first", concept, weight if largest else -weight, worth, possible, leaning)
+    concept = offers.done.concept(j - study.size - study.ranks)
+    return Statement("done", concept, weight, worth, possible)
+
+
+def _is_late(study: Study, j: int, weight: float) -> bool:
+    """Does every demonstration end with more of what is avoided than it began with, or less of what is wanted?"""
+    column = study.offers.forms.take([j]).columns(study.offers.values)[:, 0]
+    ends, starts = (column[[path[k] for path in study.evidence.paths]] for k in (-1, 0))
+    return bool(((ends - starts) * np.sign(weight) < -1e-9).all())
+
+
+def _leaning(study: Study, column: Floats, model: Model, concept: Concept | None) -> tuple[str, ...]:
+    """The concepts of the utility that change along with this column, where it tells alternatives apart, and those
+    that differ from this concept by their quantifier or a number only."""
+    start = study.evidence.start[:-1]
+    varies = np.maximum.reduceat(column, start) - np.minimum.reduceat(column, start) > 1e-9
+    rows = varies[study.evidence.group]
+    used = np.flatnonzero(np.abs(model.wishes) > 1e-8)
+    concepts, others = [study.offers.forms.concept(int(j)) for j in used], study.offers.changes[rows][:, used]
+    if study.curves is not None:
+        concepts += [term.concept for term in study.curves.terms]
+        others = np.hstack([others, study.curves.each(model.bent)[rows]])
+    own, others = column[rows] - column[rows].mean(), others - others.mean(axis=0)
+    norm = np.sqrt((own**2).sum() * (others**2).sum(axis=0))
+    alike = np.abs(own @ others) >= LEANING * np.maximum(norm, 1e-12)
+    if concept is not None:
+        alike |= np.array([slot(other) == slot(concept) for other in concepts], np.bool_)
+    return tuple(dict.fromkeys(str(c) for c, along in zip(concepts, alike, strict=True) if along))

@@ -1,0 +1,283 @@
+"""The study of some demonstrations: their choices, the candidates, the fits to them, and which of them are odd."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from meip.base.arrays import Floats
+from meip.base.errors import LearningError
+from meip.concepts.check import kind
+from meip.concepts.grammar import Grammar
+from meip.concepts.language import Concept
+from meip.concepts.parser import parse_concept
+from meip.learning.curves import SHARES, Curves, Weighed
+from meip.learning.evidence import Evidence
+from meip.learning.forms import Forms
+from meip.learning.growth import BUDGET, Growth
+from meip.learning.offers import offered
+from meip.learning.options import View
+from meip.learning.sparse import Problem, Strength, fit, once, softmax, strength_of
+from meip.model.choices import Replayed
+from meip.model.domain import Domain
+from meip.utility.preferences import summed
+from meip.utility.terms import KNOTS, Utility, UtilityTerm
+
+__all__ = ["ChoiceOptions", "Model", "Study", "choice_grammar", "terms_of"]
+
+MEMBERS, SHARE = 16, 0.5
+DONE_PRICE = 0.3
+SLIP = float(np.log(4))  # nats: a step that the others make four times less likely than by chance is a slip
+
+
+@dataclass(frozen=True)
+class ChoiceOptions:
+    """The constants of the recipe; the same for every world."""
+
+    grammar: Grammar
+    concepts: tuple[str, ...] | None = None
+    """Only these, as texts."""
+    members: int = MEMBERS
+    share: float = SHARE
+    """Of the candidates, for each member."""
+    order: bool = True
+    """Keep first what always came first."""
+    tolerance: float = 0.0
+    """Share of the demonstrations that may be set aside."""
+    view: View = "auto"
+    knots: int = KNOTS
+    relative: bool = True
+    """Curves also of simple concepts relative to their value at the start."""
+    seed: int = 0
+
+
+def choice_grammar(domain: Domain, level: int = 3, most: int = BUDGET) -> Grammar:
+    """What may be said: all about predicates of one argument, roles by restriction; where a domain declares copies of
+    predicates for its goals, agreement with them."""
+    if domain.has_goals:
+        return Grammar.planning()
+    return Grammar(
+        predicate_mean=True, restriction=True, boolean_arity=1, closure=False, max_level=level, max_concepts=most
+    )
+
+
+class Study:
+    """Evidence, candidates and the fits to them."""
+
+    def __init__(self, replayed: Replayed, options: ChoiceOptions, say: Callable[..., None]) -> None:
+        self.options, self.say = options, say
+        self.evidence = evidence = Evidence(replayed, options.seed)
+        evidence.check()
+        self.levels: list[dict[str, Any]] = []
+        self.cuts: list[str] = []
+        self.concepts = concepts = self._given() if options.concepts is not None else self._bank()
+        values, missing = evidence.denotation.matrix(concepts)
+        values = np.where(missing, np.nan, values)
+        self.offers = offers = offered(
+            evidence, concepts, values, numbers=options.grammar.numbers, simple=options.concepts is not None
+        )
+        say(stage="candidates", choices=evidence.count, concepts=len(concepts), candidates=len(offers.forms))
+        self.problem = self._problem(concepts)
+
+    @cached_property
+    def strength(self) -> Strength:
+        """Of the price, by demonstrations left out."""
+        found = strength_of(self.problem, self.evidence.demo, self.evidence.kinds)
+        self.say(stage="price", strength=found.value)
+        return found
+
+    @cached_property
+    def _views(self) -> tuple[Curves | None, Weighed]:
+        found = self._weighed(self.concepts)
+        self.say(stage="curves", share=found[1].share)
+        return found
+
+    @property
+    def curves(self) -> Curves | None:
+        """Of real quantities, where they count."""
+        return self._views[0]
+
+    @property
+    def weighed(self) -> Weighed:
+        """How much curves count."""
+        return self._views[1]
+
+    def _given(self) -> list[Concept]:
+        domain = self.evidence.domain
+        found: list[Concept] = [parse_concept(text, domain) for text in self.options.concepts or ()]
+        for concept in found:
+            if kind(concept, domain) == "table":
+                raise LearningError(f"{concept}: single choices are compared by sums, so that a table cannot be used")
+        return found
+
+    def _bank(self) -> list[Concept]:
+        growth = Growth(self.evidence, self.options.grammar)
+        found = growth.grow()
+        self.levels, self.cuts = growth.levels, growth.cuts
+        return found
+
+    def _problem(self, concepts: Sequence[Concept]) -> Problem:
+        """Forms, what comes first by a quantity, reasons to stop, and to stop, side by side."""
+        evidence, offers = self.evidence, self.offers
+        self.size, self.ranks, self.reasons = len(offers.forms), len(offers.ranked), len(offers.done)
+        columns = np.ascontiguousarray(
+            np.hstack([offers.changes, offers.beaten, offers.stopped, evidence.stop[:, None].astype(np.float64)])
+        )
+        firsts = np.array([float(concepts[k].complexity) for k, _ in offers.ranked])
+        self.complexity = np.concatenate([offers.prices, firsts, offers.done.prices, [0.0]])
+        price = self.complexity * (self.options.concepts is None)
+        price[self.size + self.ranks :] *= DONE_PRICE
+        low, high = np.full(len(price), -np.inf), np.full(len(price), np.inf)
+        high[self.size : self.size + self.ranks] = 0.0
+        low[self.size + self.ranks : -1] = 0.0
+        odds = once(columns, evidence.group)
+        return Problem(columns, evidence.start, evidence.group, evidence.chosen, price, low, high, odds)
+
+    def _weighed(self, concepts: Sequence[Concept]) -> tuple[Curves | None, Weighed]:
+        """The curves of real quantities, where there are any that change, and how much they count."""
+        options, evidence, held_out = self.options, self.evidence, self.strength.held_out
+        none = Weighed(0.0, 1.0, {})
+        found = Curves(evidence, concepts, options.knots, start=options.relative)
+        if not len(found) or options.concepts is not None or not held_out:
+            self._refuse_curves()
+            return None, none
+        if options.view == "sparse":
+            return None, none
+        found.fit(options.seed)
+        sparse = np.zeros(len(evidence.rows))
+        for d, weights in enumerate(held_out):
+            rows = (evidence.demo == d)[evidence.group]
+            sparse[rows] = self.problem.columns[rows] @ weights
+        weighed = found.weighed(sparse, (1.0,) if options.view == "curves" else SHARES)
+        return (found if weighed.share else None), weighed
+
+    def _refuse_curves(self) -> None:
+        """Options of curves have no effect where there are none."""
+        given = {name: getattr(self.options, name) for name in ("view", "knots", "relative")}
+        for name, value in given.items():
+            if value != getattr(ChoiceOptions, name):
+                raise LearningError(
+                    f"{name}={value!r} has no effect here: there are no curves where concepts are given, or no real "
+                    "quantity changes, or there is one demonstration only; leave it out"
+                )
+
+    # --- which demonstrations ---
+
+    @property
+    def odds(self) -> Floats | None:
+        """What alternatives count for beforehand; curves tell nearly all apart."""
+        return self.problem.odds if self.curves is None else None
+
+    def held_out_scores(self, d: int) -> Floats:
+        """Of every alternative, by what the demonstrations of other kinds taught."""
+        found = (1 - self.weighed.share) * (self.problem.columns @ self.strength.held_out[d])
+        if self.curves is not None:
+            found += self.weighed.share * self.weighed.scale * (self.curves.changes @ self.curves.without(d))
+        return np.asarray(found, np.float64)
+
+    def foreseen(self) -> Floats:
+        """How likely each alternative is by what the demonstrations of other kinds taught."""
+        evidence = self.evidence
+        found = np.zeros(len(evidence.rows))
+        for d in range(evidence.kinds):
+            rows = (evidence.demo == d)[evidence.group]
+            found[rows] = self.held_out_scores(d)[rows]
+        return softmax(found, evidence.start, evidence.group, evidence.chosen, self.odds)[1]
+
+    def loss_without(self, d: int) -> Floats:
+        """Of every choice, by what the demonstrations of other kinds taught."""
+        evidence = self.evidence
+        return softmax(self.held_out_scores(d), evidence.start, evidence.group, evidence.chosen, self.odds)[0]
+
+    def held_out_loss(self) -> Floats:
+        """Of each demonstration, by what the others taught: nats per choice."""
+        evidence = self.evidence
+        found = np.zeros(evidence.kinds)
+        for d in range(len(self.strength.held_out)):
+            mine = evidence.demo == d
+            found[d] = self.loss_without(d)[mine].mean() if mine.any() else 0.0
+        return found[evidence.same]
+
+    def slips(self) -> Floats:
+        """Of each demonstration: how much less likely than by chance its oddest step is by what the others taught."""
+        return np.array([self._oddest(d)[0] for d in range(self.evidence.kinds)])[self.evidence.same]
+
+    def strange(self) -> list[tuple[int, int]]:
+        """(demonstration, step) of those that the rest makes very unlikely, the strangest first; from 0."""
+        if self.evidence.kinds < 4:
+            return []
+        slips = self.slips()
+        odd = [int(d) for d in np.argsort(-slips, kind="stable") if slips[d] > SLIP]
+        few = len(slips) // 3  # where many are odd, none is unlike the others
+        return [(d, self._oddest(int(self.evidence.same[d]))[1]) for d in odd[:few]]
+
+    def _oddest(self, kind: int) -> tuple[float, int]:
+        """The surprise of the oddest step of a kind of demonstrations, in nats beyond chance, and its number."""
+        evidence, first = self.evidence, self.evidence.representative(kind)
+        mine = np.flatnonzero(evidence.walk == first)
+        if not len(mine) or not self.strength.held_out:
+            return 0.0, 0
+        odds = np.ones(len(evidence.rows)) if self.odds is None else self.odds
+        loss = self.loss_without(kind) - np.log(np.add.reduceat(odds, evidence.start[:-1]))
+        place = mine[int(np.argmax(loss[mine]))]
+        return float(loss[place]), int(np.flatnonzero(evidence.paths[first] == evidence.at[place])[0])
+
+    def to_set_aside(self) -> list[int]:
+        """The demonstrations that the tolerance allows to leave out: those with the oddest steps."""
+        count = int(self.options.tolerance * len(self.evidence.paths) + 1e-9)
+        return [int(d) for d in np.argsort(-self.slips(), kind="stable")[:count]] if count else []
+
+    # --- fits ---
+
+    def members(self) -> Floats:
+        """The mean of members on random halves of the candidates; reasons to stop are in all of them."""
+        options, rng = self.options, np.random.default_rng([self.options.seed, 29])
+        every = np.ones(self.evidence.count)
+        total = np.zeros(len(self.problem.price))
+        rest = np.ones(len(total) - self.size, np.bool_)
+        for number in range(options.members):
+            chosen = np.append(rng.random(self.size) < options.share, rest)
+            total[chosen] += fit(self.problem.only(chosen), self.strength.value, np.zeros(int(chosen.sum())), every)
+            self.say(stage="members", done=number + 1, members=options.members)
+        return total / options.members
+
+    def model(self, weights: Floats, curves: Floats | None) -> Model:
+        """As much of the sparse view and of the curves as each counts."""
+        weights, firsts = (1 - self.weighed.share) * weights, self.size + self.ranks
+        bent = np.zeros(1) if curves is None else self.weighed.share * self.weighed.scale * curves
+        wishes, stop = weights[: self.size], float(weights[-1] + bent[-1])
+        return Model(wishes, bent, weights[self.size : firsts], weights[firsts:-1], stop)
+
+    def without(self, d: int) -> Model:
+        """What the demonstrations of other kinds taught."""
+        return self.model(self.strength.held_out[d], None if self.curves is None else self.curves.without(d))
+
+    def utility(self, model: Model) -> Utility:
+        curves = () if self.curves is None else self.curves.parts(model.bent)
+        return summed([*terms_of(self.offers.forms, model.wishes), *curves])
+
+    def gains(self, model: Model) -> Floats:
+        """What each alternative adds to g [N]."""
+        found = self.offers.changes @ model.wishes
+        return found if self.curves is None else found + self.curves.changes[:, :-1] @ model.bent[:-1]
+
+
+class Model(NamedTuple):
+    """Weights, each as much as its view counts."""
+
+    wishes: Floats
+    bent: Floats
+    """Of the curves, and of stopping."""
+    firsts: Floats
+    """Of what comes first by a quantity."""
+    reasons: Floats
+    """Of what always held in the end."""
+    stop: float
+
+
+def terms_of(found: Forms, weights: Floats) -> list[UtilityTerm]:
+    return [found.term(int(j), float(weights[j])) for j in np.flatnonzero(np.abs(weights) > 1e-8)]

@@ -19,7 +19,6 @@ import numpy as np
 
 from meip.base.arrays import Floats, Ints
 from meip.base.errors import LearningError
-from meip.concepts.bank import ConceptBank
 from meip.concepts.check import kind, slot
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
@@ -29,11 +28,12 @@ from meip.learning.curves import SHARES, Curves, Weighed
 from meip.learning.endings import always_in_the_end, with_endings
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
+from meip.learning.growth import BUDGET, Growth
 from meip.learning.offers import offered
 from meip.learning.options import View
 from meip.learning.readings import accidents, crossed, only_needed
 from meip.learning.rules import BOUNDS, Never, Nevers, always_first, chosen_first, worth_telling
-from meip.learning.selection import Pruner, unless
+from meip.learning.selection import unless
 from meip.learning.sparse import GRID, Problem, Strength, fit, once, path, softmax, strength_of
 from meip.learning.told import Small, small_model
 from meip.model.choices import Replayed, Walk
@@ -54,7 +54,6 @@ LEANING = 0.4  # correlation from which on a term says nearly what a statement s
 GUESSES = 2  # statements where none is worth its price
 UNTOLD = (forms.UNLESS, forms.BEND)  # an order is told as such; "how far above 29 %" nobody wants to read
 SURE = 2.0  # nats of net evidence above which a rule that names a number is told
-BUDGET = 6000  # concepts
 SLIP = float(np.log(4))  # nats: a step that the others make four times less likely than by chance is a slip
 
 
@@ -139,6 +138,7 @@ class _Study:
         self.evidence = evidence = Evidence(replayed, options.seed)
         evidence.check()
         self.levels: list[dict[str, Any]] = []
+        self.cuts: list[str] = []
         self.concepts = concepts = self._given() if options.concepts is not None else self._bank()
         values, missing = evidence.denotation.matrix(concepts)
         values = np.where(missing, np.nan, values)
@@ -180,11 +180,9 @@ class _Study:
         return found
 
     def _bank(self) -> list[Concept]:
-        pruner = Pruner(self.evidence.denotation)
-        found: list[Concept] = []
-        for level, concepts, info in ConceptBank(self.evidence.domain, self.options.grammar, pruner).levels():
-            found += concepts
-            self.levels.append({"level": level, "concepts": info.concepts, "stopped": info.stopped})
+        growth = Growth(self.evidence, self.options.grammar)
+        found = growth.grow()
+        self.levels, self.cuts = growth.levels, growth.cuts
         return found
 
     def _problem(self, concepts: Sequence[Concept]) -> Problem:
@@ -279,7 +277,8 @@ class _Study:
             return []
         slips = self.slips()
         odd = [int(d) for d in np.argsort(-slips, kind="stable") if slips[d] > SLIP]
-        return [(d, self._oddest(int(self.evidence.same[d]))[1]) for d in odd]
+        few = len(slips) // 3  # where many are odd, none is unlike the others
+        return [(d, self._oddest(int(self.evidence.same[d]))[1]) for d in odd[:few]]
 
     def _oddest(self, kind: int) -> tuple[float, int]:
         """The surprise of the oddest step of a kind of demonstrations, in nats beyond chance, and its number."""
@@ -404,9 +403,7 @@ class _Study:
             found.append(f"there is only {shown} to learn from{more}: what is chance and what is meant is a guess")
         if not (utility.terms or how.never or how.first or how.done.terms):
             found.append("nothing was found that tells shown steps from others")
-        for level in self.levels:
-            if level["stopped"]:
-                found.append(f"the bank of concepts was cut: {level['stopped']}")
+        found += [f"the bank of concepts was cut: {cut}" for cut in self.cuts]
         if evidence.dropped:
             found.append(f"{evidence.dropped} alternatives were not looked at: there were too many")
         return tuple(found)

@@ -18,8 +18,8 @@ from meip.utility.terms import UtilityTerm
 
 __all__ = ["Form", "Forms"]
 
-TRUTH, LINE, EQUAL, LEAST, ABOVE, BELOW, BEND, UNLESS, BOTH, APART = range(10)
-TRUE_OR_FALSE = (TRUTH, EQUAL, LEAST, ABOVE, BELOW, UNLESS, BOTH, APART)
+TRUTH, LINE, EQUAL, LEAST, ABOVE, BELOW, BEND, UNLESS, BOTH, APART, MORE, SAME = range(12)
+TRUE_OR_FALSE = (TRUTH, EQUAL, LEAST, ABOVE, BELOW, UNLESS, BOTH, APART, MORE, SAME)
 
 
 class Form(NamedTuple):
@@ -98,6 +98,10 @@ class Forms:
             return Composite("and", (one, _no(two)))
         if row.form == BOTH:
             return Composite("and", (one, two))
+        if row.form == SAME:
+            return Composite("=", (one, two))
+        if row.form == MORE:
+            return _no(Composite("<=", (one, two)))
         return _no(
             Composite("<=", (Composite("max", (Composite("-", (one, two)), Composite("-", (two, one)))), number))
         )
@@ -133,6 +137,9 @@ def _evaluated(
         return one > number + TIE
     if form == BELOW:
         return one < number - TIE
+    if form in (MORE, SAME):
+        two = values[:, o]
+        return one > two + TIE if form == MORE else np.abs(one - two) <= TIE
     one, two = present[:, k], present[:, o]
     if form == UNLESS:
         return one * (1 - two)

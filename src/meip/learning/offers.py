@@ -4,6 +4,7 @@
     = k, >= k                                   k from what demonstrations end with, or went through
     beyond anything shown                       limits
     b and not a, a and b, |a - b| > k           order, company, balance
+    a > b, a = b                                more than, as many as
     stopped and f                               when it is done
 
 Forms that no choice tells apart are one: the simplest stands for all.
@@ -33,6 +34,8 @@ FEW_VALUES = 8  # a function with no more values than this has steps as a count 
 BENDS = (0.25, 0.5, 0.75)  # quantiles of what was shown
 PAIRED = 80  # truths that are paired
 BALANCED, UNBALANCED = 40, 2  # counts that are compared, and by how much they may differ
+COMPARED = 16  # counts, and quantities, that are compared with each other
+DONE = (forms.TRUTH, forms.EQUAL, forms.LEAST, forms.SAME)  # what may be a reason to stop
 DIGITS = 9
 AGREEMENT, AGREED = 1.1, 0.5  # what comes off a price for agreement with the goal, and the least that is left
 RELATIVE = 2.5  # the price of a number that depends on the size of the world; of others it is 1
@@ -198,13 +201,26 @@ def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floa
             most = float(np.nanmax(np.abs(after[:, a.concept] - after[:, b.concept])))
             if most > seen + 1e-9 and seen <= UNBALANCED:
                 rows.append(Form(forms.APART, b.concept, a.concept, seen, price=b.price + a.price + 1))
-    return Forms(found.concepts, rows)
+    return Forms(found.concepts, [*rows, *(_compared(found, kinds) if numbers else ())])
+
+
+def _compared(found: Forms, kinds: Sequence[str]) -> list[Form]:
+    """More than, and as many as: of two counts, or of two quantities."""
+    simple = [row for row in found.rows if row.form == forms.LINE and row.price <= 1]
+    rows: list[Form] = []
+    for sort in ("count", "real"):
+        same = [row for row in simple if kinds[row.concept] == sort][:COMPARED]
+        rows += [Form(forms.MORE, b.concept, a.concept, price=b.price + a.price) for b in same for a in same if a != b]
+        if sort == "count":
+            pairs = [(b, a) for i, b in enumerate(same) for a in same[:i]]
+            rows += [Form(forms.SAME, b.concept, a.concept, price=b.price + a.price) for b, a in pairs]
+    return rows
 
 
 def _reasons(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, Floats]:
     """Stopping is worth more where f holds: f true where demonstrations stopped by themselves, or if none did, where
     the world ended them. Where people stop by themselves, that the world has no more to do is no reason of its own."""
-    usable = [j for j, row in enumerate(found.rows) if row.form in (forms.TRUTH, forms.EQUAL, forms.LEAST)]
+    usable = [j for j, row in enumerate(found.rows) if row.form in DONE]
     chosen = found.take(usable)
     none = chosen.take([]), np.zeros((len(evidence.rows), 0))
     own = evidence.stopped

@@ -17,7 +17,7 @@ from meip.base.arrays import Bools, Floats, Ints
 from meip.base.distinct import distinct_rows
 from meip.base.kernels import kernel
 
-__all__ = ["GRID", "Problem", "Strength", "fit", "once", "path", "softmax", "strength_of"]
+__all__ = ["FEW", "GRID", "Problem", "Strength", "fit", "once", "path", "softmax", "strength_of"]
 
 GRID = (0.1, 0.05, 0.025, 0.012, 0.006, 0.003, 0.0015)
 """Strengths of the price that are tried, from the dearest on."""

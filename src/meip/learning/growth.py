@@ -1,0 +1,122 @@
+"""Candidates without an explosion: where relations make the bank large, it is grown where the evidence is.
+
+Terms that are true of the same in every state are one. Of a level with too many of them, those are built on that
+promise most: by the slope of the likelihood along them, beside all that simpler concepts explain. So it is with
+concepts. The budget is in columns, so that the same demonstrations give the same candidates on any machine.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from meip.base.arrays import Floats, Ints
+from meip.concepts.bank import ConceptBank
+from meip.concepts.check import signature
+from meip.concepts.grammar import Grammar
+from meip.concepts.language import Concept, Quantified, Term
+from meip.learning.evidence import Evidence
+from meip.learning.offers import offered
+from meip.learning.selection import Pruner
+from meip.learning.sparse import FEW, Problem, once, path
+
+__all__ = ["BUDGET", "TERMS", "Growth"]
+
+BUDGET = 6000  # concepts that become candidates
+TERMS = 3000  # of a level that are built on
+TOGETHER = 1000  # columns that are looked at together
+DIGITS = 9
+
+
+class Growth(Pruner):
+    """The concepts of a grammar for some evidence, level by level, within a budget."""
+
+    def __init__(self, evidence: Evidence, grammar: Grammar, budget: int | None = None, terms: int = TERMS) -> None:
+        super().__init__(evidence.denotation)
+        self.evidence, self.terms = evidence, terms
+        self.budget = (grammar.max_concepts or BUDGET) if budget is None else budget
+        self.bank = ConceptBank(evidence.domain, dataclasses.replace(grammar, max_concepts=None), self)
+        self.found: list[Concept] = []
+        self.levels: list[dict[str, Any]] = []
+        """What was looked at on each level, what was kept, and why the bank ends."""
+        self._built_on: dict[int, tuple[int, int]] = {}
+        self._slope: tuple[int, Floats] | None = None
+
+    def grow(self) -> list[Concept]:
+        """The concepts to choose from."""
+        for level, concepts, info in self.bank.levels():
+            room = self.budget - len(self.found)
+            kept = [concepts[i] for i in self._best(concepts, room)]
+            self.found += kept
+            told = {"level": level, "concepts": len(concepts), "kept": len(kept), "stopped": info.stopped}
+            built = self._built_on.get(level)
+            self.levels.append({**told, **({"terms": built[0], "terms_kept": built[1]} if built else {})})
+            if not room:
+                break
+        return self.found
+
+    @property
+    def cuts(self) -> list[str]:
+        """What was not looked at, in words."""
+        found = [level["stopped"] for level in self.levels if level["stopped"]]
+        for level in self.levels:
+            if "terms" in level:
+                found.append(f"level {level['level']}: {level['terms_kept']} of {level['terms']} terms were built on")
+            if level["kept"] < level["concepts"]:
+                found.append(f"level {level['level']}: {level['kept']} of {level['concepts']} concepts were kept")
+        return found
+
+    def __call__(self, level: int, terms: tuple[Term, ...]) -> list[Term]:
+        """Of each different term the first; of too many to build on the most promising, by how many there are."""
+        kept = super().__call__(level, terms)
+        if level in (1, self.bank.rules.max_level) or len(kept) <= self.terms:
+            return kept
+        domain = self.evidence.domain
+        best = self._best([Quantified("count" if signature(t, domain)[0] else "some", t) for t in kept], self.terms)
+        self._built_on[level] = len(kept), len(best)
+        return [kept[i] for i in best]
+
+    def _best(self, concepts: Sequence[Concept], room: int) -> list[int]:
+        """The places of those along which the likelihood rises most, in their order; of equal columns the first."""
+        count = len(concepts)
+        if count <= room:
+            return list(range(count))
+        steep = np.zeros(count)
+        known: set[bytes] = set()
+        slope = self._residual() if room else np.zeros(0)
+        for first in range(0, count if room else 0, TOGETHER):
+            rows = range(first, min(first + TOGETHER, count))
+            values, missing = self.evidence.denotation.matrix(concepts[rows.start : rows.stop])
+            changes = self.evidence.change(np.where(missing, 0.0, values))
+            size = np.sqrt((changes**2).sum(axis=0))
+            steep[rows.start : rows.stop] = np.abs(slope @ changes) / np.maximum(size, 1e-12)
+            for place, column in zip(rows, np.round(changes, DIGITS).T + 0.0, strict=True):
+                key = column.tobytes()
+                if key in known or not column.any():
+                    steep[place] = -1.0
+                known.add(key)
+        best: Ints = np.argsort(-steep, kind="stable")[:room]
+        return sorted(best[steep[best] >= 0].tolist())
+
+    def _residual(self) -> Floats:
+        """Shown less foreseen [N], by the concepts so far."""
+        if self._slope is None or self._slope[0] != len(self.found):
+            self._slope = len(self.found), self._residual_of(self.found)
+        return self._slope[1]
+
+    def _residual_of(self, concepts: Sequence[Concept]) -> Floats:
+        """Shown less foreseen [N], by lines and truths of some concepts."""
+        evidence = self.evidence
+        values, missing = evidence.denotation.matrix(concepts)
+        offers = offered(evidence, concepts, np.where(missing, np.nan, values), simple=True)
+        columns = np.column_stack([offers.changes, evidence.stop.astype(np.float64)])
+        price, free = np.append(offers.prices, 0.0), np.full(columns.shape[1], np.inf)
+        odds = once(columns, evidence.group)
+        problem = Problem(columns, evidence.start, evidence.group, evidence.chosen, price, -free, free, odds)
+        foreseen = problem.foreseen(path(problem, FEW, np.ones(evidence.count)))[1]
+        shown = np.zeros(len(foreseen))
+        shown[evidence.chosen] = 1.0
+        return np.asarray(shown - foreseen, np.float64)

@@ -100,7 +100,7 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
         ),
         done=summed(terms_of(offers.done, model.reasons)),
         stop=model.stop,
-        least=least(study, model),
+        least=_least(study, model),
         by_itself=bool(len(evidence.stopped)),
         pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
         held_out=_held_out(study, candidates, rules, ranked),
@@ -169,7 +169,7 @@ def _ordered(study: Study, pairs: Sequence[tuple[int, int]], strength: float) ->
     )
 
 
-def least(study: Study, model: Model) -> float | None:
+def _least(study: Study, model: Model) -> float | None:
     """The least worth of stopping where a demonstration stopped by itstudy."""
     evidence = study.evidence
     rows = evidence.chosen[evidence.stop[evidence.chosen]]
@@ -208,7 +208,7 @@ def _patience(study: Study, utility: Utility, preferences: Preferences) -> dict[
         graph = evidence.replayed.graphs[walk.graph]
         chooser = Chooser(graph, ranking, d + 1 if preferences.held_out else 0)
         if preferences.held_out:
-            chooser.least = least(study, study.without(d))
+            chooser.least = _least(study, study.without(d))
         seen: dict[int, int] = {}
         for t, state in enumerate(walk.states):
             seen[state] = seen.get(state, 0) + 1

@@ -122,9 +122,9 @@ def test_ties_fall_by_the_seed() -> None:
 
 
 def test_time_and_iterations_are_kept() -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     _, reason = walked(Preferences(stop=-9.0), utility(placed=1.0), Shelf((1.0,) * 12, slow=0.02), seconds=0.2)
-    assert reason == "seconds" and time.monotonic() - begun < 1.2
+    assert reason == "seconds" and time.process_time() - begun < 1.2
     assert walked(Preferences(stop=-9.0), utility(placed=1.0), iterations=2)[1] == "iterations"
 
 

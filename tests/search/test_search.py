@@ -149,10 +149,10 @@ def test_auto_is_exact_where_histories_can_be_listed() -> None:
 def test_every_search_keeps_its_time_and_returns_something(method: str) -> None:
     graph, ranking = StateGraph(Ritual(stages=5)), RitualRanking()
     search(StateGraph(Ritual(stages=2)), RitualRanking(), method=method, iterations=1)  # compile first
-    begun = time.monotonic()
+    begun = time.process_time()
     asked = {"iterations": 10**9, "nodes": 10**12, "seconds": 0.2, "width": 10**5}
     found = search(graph, ranking, method=method, **asked)
-    assert time.monotonic() - begun < 1.2
+    assert time.process_time() - begun < 1.2
     assert found.stopped_by in ("seconds", "horizon", "finished")
     assert found.stopped_by == "seconds" or found.seconds < 0.2  # it was through before
     assert found.states[0] == 0 and found.method

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from meip import Episode, Found, Query, StateGraph
 from meip.learning.evidence import Evidence
 from meip.learning.readings import only_needed
-from meip.learning.sparse import Problem, once, path, strength_of
+from meip.learning.sparse import Problem, path, strength_of
 from meip.model.choices import replay_all
 from meip.search.find import find
 from meip.utility.ranking import ScoreRanking
@@ -49,11 +49,7 @@ class WlAgent:
         data = [(cast(PackedGraph, g), states[states[:, 0] == k, 1]) for k, g in enumerate(graphs)]
         self._generator.collect(self._dataset(data))
         values = np.array(self._generator.embed(self._dataset(data)), dtype=np.float64)
-        columns, free = evidence.change(values), np.full(values.shape[1], np.inf)
-        problem = Problem(
-            columns, evidence.start, evidence.group, evidence.chosen, np.ones(len(free)), -free, free,
-            once(columns, evidence.group),
-        )  # fmt: skip
+        problem = Problem.of(evidence, evidence.change(values), np.ones(values.shape[1]))
         strength = strength_of(problem, evidence.demo, evidence.kinds).value
         self.weights = path(problem, strength, np.ones(evidence.count))
         self.ranking = ScoreRanking(self._score)

@@ -170,7 +170,7 @@ def _ordered(study: Study, pairs: Sequence[tuple[int, int]], strength: float) ->
 
 
 def _least(study: Study, model: Model) -> float | None:
-    """The least worth of stopping where a demonstration stopped by itstudy."""
+    """The least worth of stopping where a demonstration stopped by itself."""
     evidence = study.evidence
     rows = evidence.chosen[evidence.stop[evidence.chosen]]
     return float((model.stop + study.offers.stopped[rows] @ model.reasons).min()) if len(rows) else None

@@ -21,7 +21,7 @@ from meip.concepts.language import Concept, Quantified, Term
 from meip.learning.evidence import Evidence
 from meip.learning.offers import offered
 from meip.learning.selection import Pruner
-from meip.learning.sparse import FEW, Problem, once, path
+from meip.learning.sparse import FEW, Problem, path
 
 __all__ = ["BUDGET", "TERMS", "Growth"]
 
@@ -113,9 +113,7 @@ class Growth(Pruner):
         values, missing = evidence.denotation.matrix(concepts)
         offers = offered(evidence, concepts, np.where(missing, np.nan, values), simple=True)
         columns = np.column_stack([offers.changes, evidence.stop.astype(np.float64)])
-        price, free = np.append(offers.prices, 0.0), np.full(columns.shape[1], np.inf)
-        odds = once(columns, evidence.group)
-        problem = Problem(columns, evidence.start, evidence.group, evidence.chosen, price, -free, free, odds)
+        problem = Problem.of(evidence, columns, np.append(offers.prices, 0.0))
         foreseen = problem.foreseen(path(problem, FEW, np.ones(evidence.count)))[1]
         shown = np.zeros(len(foreseen))
         shown[evidence.chosen] = 1.0

@@ -16,6 +16,7 @@ import numpy as np
 from meip.base.arrays import Bools, Floats, Ints
 from meip.base.distinct import distinct_rows
 from meip.base.kernels import kernel
+from meip.learning.evidence import Evidence
 
 __all__ = ["FEW", "GRID", "Problem", "Strength", "fit", "once", "path", "softmax", "strength_of"]
 
@@ -40,6 +41,15 @@ class Problem:
     low: Floats  # [F]
     high: Floats  # [F]
     odds: Floats  # [N] what an alternative counts for beforehand
+
+    @classmethod
+    def of(
+        cls, evidence: Evidence, columns: Floats, price: Floats, low: Floats | None = None, high: Floats | None = None
+    ) -> Problem:
+        """Of choices with these columns; alternatives that none of them tells apart count once."""
+        free = np.full(columns.shape[1], np.inf)
+        low, high, odds = -free if low is None else low, free if high is None else high, once(columns, evidence.group)
+        return cls(columns, evidence.start, evidence.group, evidence.chosen, price, low, high, odds)
 
     def only(self, chosen: Bools) -> Problem:
         """With some of the columns."""

@@ -21,7 +21,7 @@ from meip.learning.forms import Forms
 from meip.learning.growth import BUDGET, Growth
 from meip.learning.offers import offered
 from meip.learning.options import View
-from meip.learning.sparse import Problem, Strength, fit, once, softmax, strength_of
+from meip.learning.sparse import Problem, Strength, fit, softmax, strength_of
 from meip.model.choices import Replayed
 from meip.model.domain import Domain
 from meip.utility.preferences import summed
@@ -134,8 +134,7 @@ class Study:
         low, high = np.full(len(price), -np.inf), np.full(len(price), np.inf)
         high[self.size : self.size + self.ranks] = 0.0
         low[self.size + self.ranks : -1] = 0.0
-        odds = once(columns, evidence.group)
-        return Problem(columns, evidence.start, evidence.group, evidence.chosen, price, low, high, odds)
+        return Problem.of(evidence, columns, price, low, high)
 
     def _weighed(self, concepts: Sequence[Concept]) -> tuple[Curves | None, Weighed]:
         """The curves of real quantities, where there are any that change, and how much they count."""

@@ -145,9 +145,9 @@ def _warnings(
         done = " It was set aside." if d in aside else " Set it aside with tolerance, if it was a slip."
         found.append(f"demonstration {d + 1} is unlike the others at step {step + 1}.{done}")
     if evidence.kinds < 3:
-        shown = "one demonstration" if evidence.kinds == 1 else "two demonstrations"
+        shown = "is only one demonstration" if evidence.kinds == 1 else "are only two demonstrations"
         more = "" if len(evidence.paths) == evidence.kinds else ", the others show the same"
-        found.append(f"there is only {shown} to learn from{more}: what is chance and what is meant is a guess")
+        found.append(f"there {shown} to learn from{more}: what is chance and what is meant is a guess")
     if not (utility.terms or how.never or how.first or how.done.terms):
         found.append("nothing was found that tells shown steps from others")
     found += [f"the bank of concepts was cut: {cut}" for cut in study.cuts]

@@ -10,7 +10,7 @@ import pytest
 
 from meip import Domain, EntityClass, Facts, LearningError, Query, StateGraph, World, function, parse_concept, predicate
 from meip.search.choosing import Chooser, search
-from meip.utility.preferences import Before, ChoiceRanking, First, Preferences, Rule, beaten
+from meip.utility.preferences import Before, ChoiceRanking, First, HeldOut, Preferences, Rule, beaten
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import Utility, UtilityTerm
 
@@ -135,6 +135,33 @@ def test_looking_ahead_finds_what_one_step_does_not_gain() -> None:
     alone = chooser.gains([0, 0, 0], chooser.alternatives(0)[1])[0]
     assert alone.max() == 0.0
     assert chooser.options(0, 4, {0: 1}).worth.max() > 1.0
+
+
+@dataclass(frozen=True)
+class FullShelf(Shelf):
+    """The goal is that every book is placed; what is closed stays closed."""
+
+    def reached(self, state: tuple[frozenset[int], bool]) -> bool:
+        return len(state[0]) == len(self.widths)
+
+
+def test_a_walk_that_misses_the_goal_is_tried_by_a_model_that_was_misled_otherwise() -> None:
+    misled, other = utility(closed=9.0, placed=1.0), utility(closed=-9.0, placed=1.0)
+    alone = walked(Preferences(), misled, FullShelf())
+    assert alone == ([-1], "dead end")
+    how = Preferences(held_out=(HeldOut((1,), 0.0, other, Utility(()), 0.0),))
+    actions, reason = walked(how, misled, FullShelf())
+    assert sorted(actions) == [0, 1, 2]
+    assert reason == "goal"
+
+
+def test_a_walk_to_a_goal_keeps_its_limit_over_all_tries() -> None:
+    how = Preferences(held_out=(HeldOut((1,), 0.0, utility(closed=9.0), Utility(()), 0.0),))
+    graph = StateGraph(FullShelf())
+    ranking = ChoiceRanking(utility(closed=9.0), how)
+    found = search(graph, ranking, [int(graph.initial[0])], Query(iterations=2))
+    assert found.expansions <= 2
+    assert found.stopped_by in ("dead end", "iterations")
 
 
 def test_other_rankings_are_refused() -> None:

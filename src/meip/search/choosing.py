@@ -7,6 +7,7 @@ chances: actions with equal outcomes are one, and where chance has a say, one st
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ DEPTH, NODES, BEAM = 6, 400, 60
 WEAR = 0.3  # what a state loses each time that it is come to
 NEAR = 1.0  # nats below the least worth of a shown stop
 RISK = 0.05
+STUCK = 60  # steps without coming higher
 RATE = 0.07  # of the spread of a step's alternatives: what a value loses each time that it is met
 NEVER_STOP, FRESH = -1e3, 1e3
 AGAIN, LOOSE = 12, 0.2  # walks after one that ran into trouble, by steps that are so much worse at most
@@ -197,11 +199,13 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
     """Choose step by step until stopping is worth more than any step, the goal is reached, or the episode is over.
 
     A walk that ran into trouble (it had to break a rule, or ended unlike every demonstration) is tried again, with
-    steps that are nearly as good as the best.
+    steps that are nearly as good as the best; one that does not reach the world's goal, by the held-out models.
     """
     if not isinstance(ranking, ChoiceRanking):
         raise LearningError("method='choices' needs a task that was learned from choices (objective='choices')")
     walk = _Walk(graph, ranking, history, query)
+    if graph.has_goal:
+        return _to_the_goal(walk, query.seed)
     found, gained, trouble = walk.go(np.random.default_rng([query.seed, 3]), 0.0)
     for again in range(AGAIN):
         if trouble <= SAME or walk.clock.reason():
@@ -212,17 +216,34 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
     return found
 
 
+def _to_the_goal(walk: _Walk, seed: int) -> Found:
+    """Walk until the goal is reached. A walk that gets nowhere is given up for one from the start by a model that did
+    not see one of the demonstrations, and so was misled by other accidents; the last goes on to the limits."""
+    found = walk.go(np.random.default_rng([seed, 3]), 0.0, stuck=STUCK)[0]
+    for view in (*range(1, 1 + len(walk.ranking.preferences.held_out)), 0):
+        if found.stopped_by == "goal" or walk.clock.reason():
+            break
+        rng = np.random.default_rng([seed, 3, view])
+        other = walk.go(rng, 0.0 if view else LOOSE, view, STUCK if view else None)[0]
+        found = other if other.stopped_by == "goal" else dataclasses.replace(found, stopped_by=other.stopped_by)
+    return dataclasses.replace(found, expansions=walk.clock.expansions, seconds=walk.clock.seconds)
+
+
 class _Walk:
     """Walks from the same history within the same limits."""
 
     def __init__(self, graph: StateGraph, ranking: ChoiceRanking, history: Sequence[int], query: Query) -> None:
         self.graph, self.ranking, self.history = graph, ranking, list(history)
         self.horizon, self.clock = query.length(graph, history), Clock(query, graph)
-        self.chooser = Chooser(graph, ranking)
+        self.choosers = {0: Chooser(graph, ranking)}
 
-    def go(self, rng: np.random.Generator, loose: float) -> tuple[Found, float, float]:
-        """One walk, by any step that is at most so much worse than the best; what it gained, and its trouble."""
-        graph, chooser, clock = self.graph, self.chooser, self.clock
+    def go(
+        self, rng: np.random.Generator, loose: float, view: int = 0, stuck: int | None = None
+    ) -> tuple[Found, float, float]:
+        """One walk as a model sees it, by any step that is at most so much worse than the best, given up after so many
+        steps that come no higher; what it gained, and its trouble."""
+        graph, clock = self.graph, self.clock
+        chooser = self.choosers.setdefault(view, Chooser(graph, self.ranking, view))
         states, actions = list(self.history), list[int]()
         seen = dict[int, int]()
         for state in states:
@@ -230,9 +251,14 @@ class _Walk:
         met = dict[float, int]()
         spread = value = gained = trouble = 0.0
         reason, root, steps = "", tuple[RootMove, ...](), 0
+        top, since = -np.inf, 0
         while True:
             reason = "goal" if graph.has_goal and graph.goal(states[-1]) else ""
             reason = reason or ("horizon" if len(states) >= self.horizon else clock.reason())
+            if stuck is not None:
+                reached = float(self.ranking(graph, [states[-1]])[states[-1], chooser.g])
+                top, since = (reached, 0) if reached > top + SAME else (top, since + 1)
+                reason = reason or ("stuck" if since > stuck else "")
             if reason:
                 break
             options = chooser.options(states[-1], self.horizon - len(states), seen)
@@ -246,7 +272,7 @@ class _Walk:
                 reason = "stopped"
                 break
             likeliest = [max(each)[1] for each in options.outcomes]
-            to = np.round(self.ranking(graph, likeliest)[likeliest, 0], 9).tolist()
+            to = np.round(self.ranking(graph, likeliest)[likeliest, chooser.g], 9).tolist()
             spread += float(options.worth.std())
             worth = options.worth - RATE * spread / steps * np.array([met.get(v, 0) for v in to])
             if graph.has_goal:  # the way to a goal comes to no state twice

@@ -154,12 +154,21 @@ def test_chance_failures_are_marginalised_over_what_could_have_happened() -> Non
     shown = ShownPlans([Episode(world, failed)]).cases[0].shown[0]
     graph = ShownPlans([Episode(world, failed)]).graphs[0]
     assert [world_states(graph, plan) for plan in shown.plans] == [("S0", "b1", "b1", "b1", "b1"), ("S0", "S1", "g")]
-    assert np.exp(shown.log_share) == pytest.approx([0.1, 0.9])
+    assert np.exp(shown.log_share) == pytest.approx([0.0, 0.9], abs=1e-9)  # one cannot have meant to stay at b1
     assert world_states(graph, shown.intended) == ("S0",)
     plain = ShownPlans([Episode(world, failed)], chance_failures="none").cases[0].shown[0]
     assert plain.log_share == (0.0,)
     marked = record(world, ["a1"] * 4, outcomes=[1, None, None, None])
     assert ShownPlans([Episode(world, marked)], chance_failures="marked").cases[0].shown[0].clean == 5
+
+
+@pytest.mark.parametrize("p", [0.02, 0.5, 0.7, 0.98])
+def test_what_was_meant_is_the_outcome_from_which_a_plan_can_rise_however_rare_it_is(p: float) -> None:
+    world = Didactic(p)
+    ways = (["a1"] * 4, [1, None, None, None]), (["a1"] * 2, [0, None])
+    lost, won = ShownPlans([Episode(world, record(world, *way)) for way in ways]).cases[0].shown
+    assert (lost.clean, won.clean) == (1, 3)
+    assert len(won.plans) == 1
 
 
 @LAW

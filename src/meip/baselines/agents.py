@@ -90,13 +90,14 @@ class MaxEntAgent:
         for row, states in zip(rows[len(plans) :], shown, strict=True):
             row[: len(states)] = states
         lengths = np.append(plans.lengths, [len(states) for states in shown])
-        return PlanPool(rows, lengths, np.zeros(len(rows)), self._features(graph))
+        return PlanPool(rows, lengths, np.zeros(len(rows)), self.features(graph))
 
     def _tabular(self, graph: StateGraph, horizon: int | None = None) -> TabularWorld:
         graph.expand_all(LISTED, horizon=horizon)
-        return TabularWorld.from_graph(graph, self._features(graph), horizon)
+        return TabularWorld.from_graph(graph, self.features(graph), horizon)
 
-    def _features(self, graph: StateGraph) -> Floats:
+    def features(self, graph: StateGraph) -> Floats:
+        """Its concepts over all states of a graph that are known."""
         values, missing = GraphColumns(graph).matrix([term.concept for term in self.terms])
         return features(self.terms, values, missing)
 

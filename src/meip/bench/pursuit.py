@@ -19,7 +19,7 @@ from meip.bench._compare import compare
 from meip.concepts.bank import ConceptBank
 from meip.concepts.check import slot
 from meip.concepts.language import Composite, Concept, Quantified, constants
-from meip.experiments.rites import paper_demonstrations
+from meip.experiments.rites import Order, paper_demonstrations
 from meip.learning.learner import Learner
 from meip.learning.selection import exactly_seen, relevant
 from meip.learning.shown import ShownPlans
@@ -32,7 +32,7 @@ KAPPA, CONSTANT_COST = 0.25, 0.5
 SAME = 1e-9
 
 
-def run(peers: bool = True, repeats: int = 7, order: str = "free", objects: int = 5) -> list[dict[str, Any]]:
+def run(peers: bool = True, repeats: int = 7, order: Order = "free", objects: int = 5) -> list[dict[str, Any]]:
     """Seconds of both, the ratio, and how many concepts only one of them found. The literal version runs once."""
     episodes = paper_demonstrations(order, objects)
     work = f"pursuit on the ritual ({order}, {objects} objects)"

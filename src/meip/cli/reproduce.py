@@ -1,4 +1,4 @@
-"""``meip reproduce``: every table of the paper, and ours, as one command."""
+"""``meip reproduce``: the experiments of the paper, and ours, each as one command."""
 
 from __future__ import annotations
 
@@ -72,13 +72,18 @@ def reproduce(
         Path | None, typer.Option("--json", metavar="FILE", dir_okay=False, help="Write tidy rows to a file.")
     ] = None,
     out: Annotated[Path | None, typer.Option(file_okay=False, help="Folder for figures (SVG).")] = None,
+    docs: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", dir_okay=False, help="Write the tables into a page, between its markers."),
+    ] = None,
 ) -> None:
-    """Reproduce the paper's experiments: tables with seeds and 95 % intervals, the paper's figures beside ours.
+    """Reproduce the paper's experiments, and ours: tables with seeds and 95 % intervals, rows and figures.
 
     \b
     Examples:
       meip reproduce probability-shift
       meip reproduce structural-change --json rows.json --out figures
+      meip reproduce structural-change --docs docs/experiments.md
       meip reproduce structural-change --held-out 200 --seed 7 --jobs 2
       meip reproduce everyday --jobs 2 --json rows.json --out figures
       meip reproduce folding --jobs 2 --json rows.json --out sheets
@@ -94,6 +99,7 @@ def reproduce(
         raise MeipError(f"--noisy has no effect on {experiment}: it is about held-out rituals; give --held-out N")
     modules = {one: import_module(RUNNERS[one]) for one in names}
     _check_unused(modules, {"data": data, "out": out})
+    _check_page(docs, names)
     found: dict[str, Rows] = {}
     with _progress() as tell:
         asked = Experiment(held_out or seeds, seed, quick, jobs, data, out, noisy, tell)
@@ -106,8 +112,13 @@ def reproduce(
     if json_file is not None:
         documents.write(json_file, Results.of(f"reproduce {experiment}", rows, seed))
         typer.echo(f"rows written to {json_file}")
+    if docs is not None:
+        for one, module in modules.items():
+            _write_tables(docs, one, module, found[one], asked)
+        typer.echo(f"tables written to {docs}")
     if out is not None:
-        for path in (*_figures(rows, out), *_pages(out)):
+        drawn = [path for module in modules.values() if hasattr(module, "draw") for path in module.draw(rows, out)]
+        for path in (*drawn, *_figures(rows, out), *_pages(out)):
             typer.echo(f"figure written to {path}")
 
 
@@ -141,6 +152,30 @@ def _check_unused(modules: Mapping[str, ModuleType], given: Mapping[str, Any]) -
         raise MeipError("--data is another material for each experiment; run them one by one")
 
 
+def _check_page(docs: Path | None, names: Sequence[str]) -> None:
+    """Before hours of work: has the page a place for every experiment?"""
+    if docs is None:
+        return
+    text = docs.read_text(encoding="utf-8") if docs.is_file() else ""
+    for name in names:
+        if f"<!-- meip: {name} -->" not in text:
+            raise MeipError(f"--docs {docs}: it has no line <!-- meip: {name} --> to write the tables of {name} after")
+
+
+def _write_tables(docs: Path, name: str, module: ModuleType, rows: Rows, asked: Any) -> None:
+    from meip.report.page_tables import markdown, write_between
+
+    given = {"--seeds": asked.seeds, "--seed": asked.seed or None}
+    options = "".join(f" {option} {value}" for option, value in given.items() if value is not None)
+    switches = " --quick" * asked.quick + " --noisy" * asked.noisy
+    command = f"meip reproduce {name}{options}{switches}"
+    write_between(docs, name, markdown(_tables(module, rows), command))
+
+
+def _tables(module: ModuleType, rows: Rows) -> Any:
+    return module.summary(rows) if hasattr(module, "summary") else _summary(module, rows)
+
+
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
     """A spinner with the latest message on a terminal, plain lines elsewhere."""
@@ -155,8 +190,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
 
 def _show(name: str, module: ModuleType, rows: Rows) -> None:
     """The tables of an experiment: in its own form if it has one, else one for each metric; and its notes."""
-    tables = module.summary(rows) if hasattr(module, "summary") else _summary(module, rows)
-    for title, headings, lines in tables:
+    for title, headings, lines in _tables(module, rows):
         typer.echo(f"{name}: {title}")
         console().print(_table(headings, lines))
     for note in module.NOTES:

@@ -2,7 +2,11 @@
 they are the only ones that name a world.
 
 probability_shift     the paper's first: the same task, other probabilities
+boundary              training p crossed with test p, for it
+short_way             its demonstrator, and who takes the short way
 structural_change     its second: the same ritual where the order is free, with more objects
+statistics            the argmax, the best plan seen and samples, for it
+tables                tables in a form of their own
 held_out              rituals that nobody looked at
 rites                 rituals with a known demonstrator, for both
 everyday              everyday tasks against the number of demonstrations, beside other methods
@@ -13,7 +17,8 @@ generalized_planning  PDDL: small plans shown, larger problems solved
 wl_features           WL features as an agent, a peer of that
 
 Each experiment has ``run(experiment) -> rows``, `NOTES` that are printed below its tables, and where it needs them
-``summary(rows)`` for tables of its own form, `FIGURES` for metrics that are drawn, `UNUSED` for what it refuses.
+``summary(rows)`` for tables of its own form, ``draw(rows, folder)`` for figures of its own, `FIGURES` for metrics that
+are drawn, `UNUSED` for what it refuses.
 """
 
 from __future__ import annotations

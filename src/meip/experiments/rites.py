@@ -1,13 +1,15 @@
 """Random rituals with a known demonstrator: what to offer at each stage, and the order of the stages.
 
-The demonstrator visits the stages 1, 2, .. and at each offers all, some, or exactly k objects of one type.
+The demonstrator visits the stages in an order of its own and at each offers all, some, or exactly k objects of one
+type. Worlds list the stages 1, 2, ..: in a shuffled rite that is not the order to be learned, so that nobody is right
+by taking what is listed first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,8 +17,9 @@ from meip import Demonstration, Episode, record
 from meip.utility.ordering import kendall_tau
 from meip.worlds.ritual import Ritual
 
-__all__ = ["PAPER", "Rite", "Want", "demonstrate", "grade", "paper_demonstrations", "random_rite"]
+__all__ = ["PAPER", "Order", "Rite", "Want", "demonstrate", "grade", "paper_demonstrations", "random_rite"]
 
+Order = Literal["free", "enforced"]
 TYPES = ("torch", "bamboo", "clay", "shell", "feather", "stone")
 
 
@@ -45,27 +48,40 @@ class Want:
 
 @dataclass(frozen=True)
 class Rite:
-    """A wish for each stage; the stages are to be visited in their order."""
+    """Wishes in the order in which they are to be met, each at a stage of its own."""
 
     wants: tuple[Want, ...]
     types: tuple[str, ...]
     distractors: int = 0
+    sequence: tuple[int, ...] = ()
+    """The stage of each wish; by default 1, 2, .."""
 
-    def world(self, order: str, objects: int) -> Ritual:
-        return Ritual(len(self.wants), self.types, objects, order, self.distractors)  # type: ignore[arg-type]
+    @property
+    def stages(self) -> tuple[int, ...]:
+        return self.sequence or tuple(range(1, len(self.wants) + 1))
+
+    def world(self, order: Order, objects: int) -> Ritual:
+        """Where the order of the stages is free, or that of the rite is enforced."""
+        given = self.stages if order == "enforced" else order
+        return Ritual(len(self.wants), self.types, objects, given, self.distractors)
+
+    def shuffled(self, rng: np.random.Generator) -> Rite:
+        """The same wishes in the same order, at stages that are listed in any order."""
+        return replace(self, sequence=tuple(int(k) + 1 for k in rng.permutation(len(self.wants))))
 
     def concepts(self) -> list[str]:
         """The concepts that a learner should find."""
-        return [want.concept.format(stage=stage) for stage, want in enumerate(self.wants, start=1)]
+        return [want.concept.format(stage=stage) for stage, want in zip(self.stages, self.wants, strict=True)]
 
 
 PAPER = Rite((Want("torch", "all"), Want("bamboo", "some"), Want("clay", "exactly", 4)), TYPES[:3])
 
 
-def paper_demonstrations(order: str, objects: int = 5) -> list[Episode]:
-    """The paper's five demonstrations: all torches, 1 or 3 bamboos, 4 clays."""
-    world = PAPER.world(order, objects)
-    plans = [[(1, "torch", objects), (2, "bamboo", b), (3, "clay", 4)] for b in (1, 3, 1, 3, 1)]
+def paper_demonstrations(order: Order, objects: int = 5, rite: Rite = PAPER) -> list[Episode]:
+    """The paper's five demonstrations: all torches, 1 or 3 bamboos, 4 clays; at the stages of a shuffled rite."""
+    world = rite.world(order, objects)
+    a, b, c = rite.stages
+    plans = [[(a, "torch", objects), (b, "bamboo", n), (c, "clay", 4)] for n in (1, 3, 1, 3, 1)]
     return [Episode(world, record(world, plan)) for plan in plans]
 
 
@@ -80,7 +96,7 @@ def random_rite(rng: np.random.Generator, stages: int, types: int, objects: int 
 
 
 def demonstrate(
-    rite: Rite, order: str, rng: np.random.Generator, count: int = 5, objects: int = 5, wrong: int = 0
+    rite: Rite, order: Order, rng: np.random.Generator, count: int = 5, objects: int = 5, wrong: int = 0
 ) -> list[Episode]:
     """Demonstrations of a rite, of which the last `wrong` are random plans.
 
@@ -91,8 +107,8 @@ def demonstrate(
     some = [_varied(rng, count - wrong, objects) for _ in rite.wants]
     for n in range(count - wrong):
         plan = [
-            (stage, want.kind, some[stage - 1][n] if want.quantifier == "some" else want.numbers(objects)[0])
-            for stage, want in enumerate(rite.wants, start=1)
+            (stage, want.kind, numbers[n] if want.quantifier == "some" else want.numbers(objects)[0])
+            for stage, want, numbers in zip(rite.stages, rite.wants, some, strict=True)
         ]
         episodes.append(Episode(world, record(world, plan)))
     episodes += [Episode(world, _random_plan(world, rng)) for _ in range(wrong)]
@@ -118,9 +134,10 @@ def _random_plan(world: Ritual, rng: np.random.Generator) -> Demonstration:
 def grade(rite: Rite, world: Ritual, actions: Sequence[Any]) -> tuple[float, float]:
     """(order tau, match) of a ritual as it was done: the order of the stages, and the share of wants that are met."""
     offers = {stage: (kind, number) for stage, kind, number in actions}
-    wanted = {stage: (want.kind, want.numbers(world.objects)) for stage, want in enumerate(rite.wants, start=1)}
+    stages = dict(zip(rite.stages, rite.wants, strict=True))
+    wanted = {stage: (want.kind, want.numbers(world.objects)) for stage, want in stages.items()}
     met = [
         stage in offers and offers[stage][0] == kind and offers[stage][1] in numbers
         for stage, (kind, numbers) in wanted.items()
     ]
-    return kendall_tau([float(stage) for stage in offers]), float(np.mean(met))
+    return kendall_tau([float(rite.stages.index(stage)) for stage in offers]), float(np.mean(met))

@@ -25,6 +25,7 @@ from meip.search.plans import enumerate_plans, history_count, roll_out
 __all__ = ["Case", "ChanceFailures", "Shown", "ShownPlans"]
 
 ChanceFailures = Literal["non-modal", "marked", "none"]
+UNMEANT = -30.0  # log share of what happened where that cannot have been meant: it says nothing about what is wanted
 COMPLETIONS = 200  # continuations of an outcome that did not happen: listed up to here, else sampled
 
 
@@ -33,7 +34,7 @@ class Shown:
     """A demonstration as the learner sees it: the plans that it may stand for, the recorded one first.
 
     There is one, unless chance intervened: then what else the demonstrator's action could have led to counts as well,
-    with its probability.
+    with its probability; and instead of it, where what happened cannot have been meant.
     """
 
     plans: tuple[tuple[int, ...], ...]
@@ -136,29 +137,55 @@ class ShownPlans:
 
 def _shown(graph: StateGraph, walk: Walk, number: int, rule: ChanceFailures, seed: int) -> Shown:
     plan, states = walk.plan, walk.states
-    failures = [t for t in range(len(plan.actions)) if _failed(graph, plan, states[t], t, rule)]
     plans, shares = [states], [0.0]
     happened = 0.0  # log probability of the chance failures so far
-    for t in failures:
+    first: int | None = None
+    for t in range(len(plan.actions)):
+        rising = _rising(graph, plan, states[t], t, seed) if rule == "non-modal" else {}
+        if not _failed(graph, plan, states, t, rule, rising):
+            continue
+        first = t if first is None else first
+        hopeless = bool(rising) and any(rising.values()) and not rising[states[t + 1]]
         for probability, other in graph.outcomes_of(states[t], plan.actions[t]):
-            if other == states[t + 1] or probability <= 0:
+            if other == states[t + 1] or probability <= 0 or (hopeless and not rising[other]):
                 continue
             for tail, log_share in _completions(graph, other, graph.horizon - t - 1, seed + 7919 * number + t):
                 plans.append(states[: t + 1] + tail)
                 shares.append(happened + np.log(probability) + log_share)
-        happened += float(np.log(plan.probabilities[t]))
+        happened += UNMEANT if hopeless else float(np.log(plan.probabilities[t]))
     shares[0] = happened
-    clean = failures[0] + 1 if failures else len(states)
-    return Shown(tuple(plans), tuple(shares), plan.actions, clean)
+    return Shown(tuple(plans), tuple(shares), plan.actions, len(states) if first is None else first + 1)
 
 
-def _failed(graph: StateGraph, plan: Plan, state: int, t: int, rule: ChanceFailures) -> bool:
+def _failed(
+    graph: StateGraph, plan: Plan, states: Sequence[int], t: int, rule: ChanceFailures, rising: dict[int, bool]
+) -> bool:
+    """Was the outcome of a step not what its action was for?
+
+    A rare outcome may be an accident, or what was hoped for. Demonstrations are to rise all along, and no utility lets
+    a plan rise that returns to a state. So what was meant is an outcome from which a plan can go on without returning;
+    of those the likeliest.
+    """
     if rule == "none":
         return False
     if plan.chance_failures[t] or rule == "marked":
         return bool(plan.chance_failures[t])
-    most = max(p for p, _ in graph.outcomes_of(state, plan.actions[t]))
-    return plan.probabilities[t] < most - 1e-9
+    if not rising:
+        return False
+    best = max((rising[s], p) for p, s in graph.outcomes_of(states[t], plan.actions[t]) if p > 0)
+    return (rising[states[t + 1]], plan.probabilities[t]) < (best[0], best[1] - 1e-9)
+
+
+def _rising(graph: StateGraph, plan: Plan, state: int, t: int, seed: int) -> dict[int, bool]:
+    """For each outcome of a step that might have gone otherwise: can one go on without coming back to a state?"""
+    outcomes = [s for p, s in graph.outcomes_of(state, plan.actions[t]) if p > 0]
+    if len(set(outcomes)) == 1:
+        return {}
+    found = {}
+    for start in outcomes:
+        tails = (tail for tail, _ in _completions(graph, start, graph.horizon - t - 1, seed))
+        found[start] = any(state not in tail and len(set(tail)) == len(tail) for tail in tails)
+    return found
 
 
 def _completions(graph: StateGraph, start: int, length: int, seed: int) -> list[tuple[tuple[int, ...], float]]:

@@ -6,4 +6,5 @@ plan_page  a plan as one page or picture
 svg        curves, the learned order, sheets of pictures
 charts     axes, lines and bars
 figures    the figures of experiments
+page_tables  tables written into a page
 """

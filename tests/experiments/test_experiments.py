@@ -179,6 +179,17 @@ def test_a_held_out_ritual_is_learned_in_either_world() -> None:
     assert told == ["1 of 1 rituals"]
 
 
+def test_figures_are_drawn_from_the_rows(shift: Rows, change: Rows, tmp_path: Path) -> None:
+    written = [*probability_shift.draw(shift, tmp_path), *structural_change.draw(change, tmp_path)]
+    assert sorted(p.name for p in written) == [
+        "probability-shift-boundary.svg",
+        "probability-shift.svg",
+        "structural-change-lambda.svg",
+        "structural-change.svg",
+    ]
+    assert all(p.read_text().startswith("<svg") for p in written)
+
+
 def test_tables_are_written_between_the_markers_of_the_page_and_nowhere_else(shift: Rows, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(PAGE.read_text())

@@ -6,6 +6,7 @@ boundary              training p crossed with test p, for it
 short_way             its demonstrator, and who takes the short way
 structural_change     its second: the same ritual where the order is free, with more objects
 statistics            the argmax, the best plan seen and samples, for it
+paper_pictures        the figures of both
 tables                tables in a form of their own
 held_out              rituals that nobody looked at
 rites                 rituals with a known demonstrator, for both

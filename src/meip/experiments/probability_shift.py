@@ -20,12 +20,13 @@ from meip.concepts.language import Concept
 from meip.concepts.values.columns import GraphColumns
 from meip.experiments import Experiment
 from meip.experiments.boundary import boundary
+from meip.experiments.paper_pictures import draw_shift as draw
 from meip.experiments.short_way import CONCEPTS, TRAINED, asked_of, demonstrations, takes_the_short_way
 from meip.experiments.tables import Table, spread, text_table
 from meip.search.query import CHANCES, Agent, Query
 from meip.worlds.didactic import DOMAIN, Didactic
 
-__all__ = ["NAME", "NOTES", "UNUSED", "agents", "executed", "run", "summary"]
+__all__ = ["NAME", "NOTES", "UNUSED", "agents", "draw", "executed", "run", "summary"]
 
 NAME = "probability-shift"
 SETS = {"bad, goal": CONCEPTS[:2], "bad, goal, waypoint": CONCEPTS, "pursued": None}

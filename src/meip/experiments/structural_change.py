@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -19,12 +20,13 @@ from meip.base.parallel import parallel_map
 from meip.base.results import Row, mean_row
 from meip.baselines.agents import MaxEntAgent
 from meip.experiments import Experiment
+from meip.experiments.paper_pictures import draw_change
 from meip.experiments.rites import PAPER, Order, Rite, grade, paper_demonstrations
 from meip.experiments.statistics import Grades, of_defaults, of_policy, of_tree
 from meip.experiments.tables import Table, spread
 from meip.worlds.ritual import Ritual
 
-__all__ = ["LAMBDAS", "METHODS", "NAME", "NOTES", "PAPER_TAU", "UNUSED", "Method", "crossing", "run", "summary"]
+__all__ = ["LAMBDAS", "METHODS", "NAME", "NOTES", "PAPER_TAU", "UNUSED", "Method", "crossing", "draw", "run", "summary"]
 
 NAME = "structural-change"
 PAPER_TAU = 0.9603
@@ -191,3 +193,8 @@ def crossing(points: Sequence[tuple[float, float]], level: float) -> float | Non
         if y0 < level <= y1:
             return x0 + (level - y0) / (y1 - y0) * (x1 - x0)
     return None
+
+
+def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Both panels of the paper's figure, and samples against lambda."""
+    return draw_change(rows, folder, PAPER_TAU)

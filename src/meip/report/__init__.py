@@ -4,7 +4,8 @@ text       explanations and plans on a terminal
 html       an explanation as one page
 plan_page  a plan as one page or picture
 svg        curves, the learned order, sheets of pictures
-charts     axes, lines and bars
+charts     axes and lines
 figures    the figures of experiments
+paper_figures  bars with intervals and heat maps
 page_tables  tables written into a page
 """

@@ -1,4 +1,4 @@
-"""Line and bar charts as plain SVG files: a handful of marks, themable, readable without a script."""
+"""Line charts as plain SVG files: a handful of marks, themable, readable without a script."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-__all__ = ["bar_chart", "line_chart"]
+__all__ = ["line_chart"]
 
 WIDTH, HEIGHT = 640, 400
 LEGEND = 30  # room below for a second row of names
@@ -65,31 +65,6 @@ def line_chart(
         )
         samples.append((style if len(places) > 1 else "", k if marks else None))
     return _document(title, [*parts, *_legend(list(series), samples)])
-
-
-def bar_chart(
-    groups: Mapping[str, Mapping[str, float]], title: str, y: str, span: tuple[float, float] = (0.0, 1.0)
-) -> str:
-    """Groups of bars: group -> bar -> value. The same bar has the same colour in every group."""
-    names = list(dict.fromkeys(name for bars in groups.values() for name in bars))
-    parts = _axes([], span, "", y)
-    room = (WIDTH - LEFT - RIGHT) / max(len(groups), 1)
-    high = HEIGHT - TOP - BOTTOM
-    zero = HEIGHT - BOTTOM - (0 - span[0]) / (span[1] - span[0]) * high
-    for g, (group, bars) in enumerate(groups.items()):
-        width = room * 0.8 / max(len(names), 1)
-        for name, value in bars.items():
-            k = names.index(name)
-            left = LEFT + g * room + room * 0.1 + k * width
-            top = HEIGHT - BOTTOM - (value - span[0]) / (span[1] - span[0]) * high
-            high_enough = max(abs(zero - top), 1.5)
-            box = f'x="{left:.1f}" y="{min(top, zero):.1f}" width="{width * 0.9:.1f}" height="{high_enough:.1f}"'
-            parts.append(
-                f'<rect {box} fill="{COLOURS[k % 8]}"><title>{escape(f"{group}, {name}: {value:.3f}")}</title></rect>'
-            )
-        parts.append(_text(LEFT + (g + 0.5) * room, HEIGHT - BOTTOM + 18, group, "middle"))
-    samples: list[Sample] = [(f'stroke="{COLOURS[k % 8]}"', None) for k in range(len(names))]
-    return _document(title, [*parts, *_legend(names, samples)])
 
 
 def _mark(k: int, x: float, y: float) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from meip.base.files import write_text
-from meip.report.charts import bar_chart, line_chart
+from meip.report.charts import line_chart
 
 __all__ = ["write_figures"]
 
@@ -17,10 +17,6 @@ Rows = Sequence[dict[str, Any]]
 def write_figures(rows: Rows, folder: Path) -> list[Path]:
     """Every figure that these rows allow, as SVG files in a folder."""
     found = {
-        "probability-shift.svg": _sweep([r for r in rows if r["metric"] == "desired_exact"]),
-        "structural-change.svg": _bars(
-            [r for r in rows if r["metric"] == "order_tau" and r["experiment"] == "structural-change"]
-        ),
         **_by_demonstrations([r for r in rows if r["experiment"] == "everyday"]),
         **_by_size([r for r in rows if r["experiment"] == "generalized-planning" and isinstance(r["size"], int)]),
     }
@@ -30,26 +26,6 @@ def write_figures(rows: Rows, folder: Path) -> list[Path]:
             write_text(folder / name, text)
             written.append(folder / name)
     return written
-
-
-def _sweep(rows: Rows) -> str:
-    if not rows:
-        return ""
-    names = [r.get("chance") or r["method"] for r in rows]
-    series = {"best possible": [(r["p"], 1 - r["p"]) for r, name in zip(rows, names, strict=True) if name == names[0]]}
-    for wanted in dict.fromkeys(names):
-        series[wanted] = [(r["p"], r["value"]) for r, name in zip(rows, names, strict=True) if name == wanted]
-    return line_chart(series, "Desired behaviour when the short way fails more often", "p", "probability", (0.0, 1.0))
-
-
-def _bars(rows: Rows) -> str:
-    groups: dict[str, dict[str, float]] = {}
-    for row in rows:
-        method = row["method"] + (f" ({row['statistic']})" if row.get("statistic") else "")
-        if row["world"] == "free-6":
-            groups.setdefault(f"learned {row['trained']}", {})[method] = row["value"]
-    title = "Order of the stages in the free world with 6 objects"
-    return bar_chart(groups, title, "Kendall tau", (-1.0, 1.0)) if groups else ""
 
 
 def _by_demonstrations(rows: Rows) -> dict[str, str]:

@@ -1,0 +1,90 @@
+"""What `meip reproduce --out` draws of the first two experiments, from their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from meip.base.files import write_text
+from meip.base.results import Row
+from meip.report.charts import line_chart
+from meip.report.paper_figures import Bar, bars_with_intervals, heat_maps
+
+__all__ = ["draw_change", "draw_shift"]
+
+
+def _written(found: dict[str, str], folder: Path) -> list[Path]:
+    for name, text in found.items():
+        write_text(folder / name, text)
+    return [folder / name for name in found]
+
+
+def draw_shift(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Bars of executions, and the boundary as heat maps."""
+    own = [row for row in rows if row["experiment"] == "probability-shift"]
+    bars: dict[str, dict[str, dict[str, Bar]]] = {}
+    n = 0
+    for row in own:
+        if row["metric"] == "executed" and row["chance"] == "expectation":
+            panel, group = f"{row['demonstrations']} demonstrations", f"p = {row['p']:g}"
+            bar = (row["value"], row["low"], row["high"], None)
+            bars.setdefault(panel, {}).setdefault(group, {})[f"{row['method']} ({row['concepts']})"] = bar
+            n = row["n"]
+    lines = {(panel, f"p = {p:g}"): 1 - p for panel in bars for p in (0.1, 0.3)}
+    note = f"n = {n} executions a bar; whiskers: 95 %; dotted: 1 - p, the best possible. Learned at p = .1."
+    cells: dict[str, dict[tuple[float, float], float]] = {}
+    marks: dict[str, list[float]] = {}
+    for row in own:
+        panel = f"{row['method']}, {row.get('chance', '')}; {row.get('demonstrations', '')}"
+        if row["metric"] == "boundary":
+            cells.setdefault(panel, {})[row["trained_p"], row["p"]] = row["value"]
+        elif row["metric"] == "planned_right" and row["value"] >= 0.95:
+            marks.setdefault(panel, []).append(row["trained_p"])
+    drawn = max(row["n"] for row in own if row["metric"] == "boundary")
+    told = f"Dark: a1 planned by all learners, white: by none (failures: {drawn} learners a column, clean: 1)."
+    told += " Dots: at least 95 % plan a1 at the p they learned at. Dotted: the paper's .24 and .85."
+    return _written(
+        {
+            "probability-shift.svg": bars_with_intervals(bars, "Executions that go S0, S1, g", note, lines=lines),
+            "probability-shift-boundary.svg": heat_maps(cells, marks, "The boundary of learning and acting", told),
+        },
+        folder,
+    )
+
+
+def draw_change(rows: Sequence[Row], folder: Path, paper: float) -> list[Path]:
+    """Both panels, and samples against lambda."""
+    own = [row for row in rows if row["experiment"] == "structural-change"]
+    found = {
+        (row["metric"], row["trained"], row["world"], row["method"], row["statistic"]): row
+        for row in own
+        if "lambda" not in row
+    }
+    bars: dict[str, dict[str, dict[str, Bar]]] = {}
+    lines: dict[tuple[str, str], float] = {}
+    for (metric, trained, world, method, statistic), row in found.items():
+        if statistic != "samples" or not world.startswith("free"):
+            continue
+        tick = found[metric, trained, world, method, "argmax"]["value"]
+        panel, group = f"{world}, learned {trained}", {"order_tau": "order (tau)", "match": "offers right"}[metric]
+        bars.setdefault(panel, {}).setdefault(group, {})[method] = (row["value"], row["low"], row["high"], tick)
+        if (metric, world, trained) == ("order_tau", "free-5", "enforced"):
+            lines[panel, group] = paper
+    n = max(row["n"] for row in found.values())
+    note = f"Bars: samples of {n} searches, 5 each; whiskers: 95 %; ticks: argmax. Dotted: the paper's {paper}."
+    series: dict[str, list[tuple[float, float]]] = {}
+    for row in own:
+        if "lambda" in row and row["trained"] == "enforced":
+            name = f"{'order (tau)' if row['metric'] == 'order_tau' else 'offers right'}, {row['world']}"
+            series.setdefault(name, []).append((float(row["lambda"]), row["value"]))
+    top = max(x for points in series.values() for x, _ in points)
+    series[f"the paper's {paper}"] = [(0.0, paper), (top, paper)]
+    curve = line_chart(series, "Plans drawn by exp(lambda tau), 400 a point", "lambda", "mean", (0.0, 1.0))
+    title = "The ritual where the order is free"
+    return _written(
+        {
+            "structural-change.svg": bars_with_intervals(bars, title, note, (-1.0, 1.0), lines),
+            "structural-change-lambda.svg": curve,
+        },
+        folder,
+    )

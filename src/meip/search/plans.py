@@ -239,8 +239,8 @@ def _per_pair(strength: Callable[[int], float] | None, h: int) -> float:
 
 @kernel
 def _advance(
-    graph: Any, share: Any, g: Any, states: Any, actions: Any, lengths: Any, log_base: Any, log_weight: Any, sums: Any, alive: Any,
-    n: int, coefficient: float, scale: float, random: Any,
+    graph: Any, share: Any, g: Any, states: Any, actions: Any, lengths: Any, log_base: Any, log_weight: Any, sums: Any,
+    alive: Any, n: int, coefficient: float, scale: float, random: Any,
 ) -> None:  # fmt: skip
     """One step of every living particle: successors in proportion to P0 * exp(coefficient * pair sums)."""
     members = g.shape[1]

@@ -8,7 +8,7 @@ strongest is taken: all, else exactly as many as ever, else some.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,11 +24,20 @@ from meip.model.domain import Domain
 from meip.model.graph import StateGraph
 from meip.utility.terms import ConceptText
 
-__all__ = ["Before", "Demonstrated", "demonstrated_by", "times"]
+__all__ = ["Before", "Demonstrated", "Shown", "demonstrated_by", "times"]
 
 LEVELS = 2  # the second where the first shows no order
 MOST = 2000  # concepts that are looked at
 NEVER = np.inf
+
+
+@dataclass(frozen=True)
+class Shown(Strict):
+    """A concept that came about."""
+
+    concept: ConceptText = field(metadata={"as_text": True})
+    lasting: bool
+    """Did it hold in the end?"""
 
 
 @dataclass(frozen=True)
@@ -43,9 +52,16 @@ class Before(Strict):
 class Demonstrated(Strict):
     """Concepts that came about in the demonstrations, which of them stayed to the end, and their order."""
 
-    concepts: tuple[ConceptText, ...] = ()
-    lasting: tuple[bool, ...] = ()
+    shown: tuple[Shown, ...] = ()
     order: tuple[Before, ...] = ()
+
+    @property
+    def concepts(self) -> tuple[Concept, ...]:
+        return tuple(one.concept for one in self.shown)
+
+    @property
+    def lasting(self) -> tuple[bool, ...]:
+        return tuple(one.lasting for one in self.shown)
 
 
 def demonstrated_by(shown: Replayed, tolerance: float = 0.0) -> Demonstrated:
@@ -100,7 +116,7 @@ def _found(shown: Replayed, walks: Sequence[Walk], concepts: Sequence[Quantified
         for j, (_, b, then, _) in enumerate(kept)
         if i != j and int((first < then).sum()) >= enough and not _part(a, b)
     ]
-    return Demonstrated(tuple(one[1] for one in kept), tuple(one[3] for one in kept), tuple(order))
+    return Demonstrated(tuple(Shown(one[1], one[3]) for one in kept), tuple(order))
 
 
 def _readings(concept: Quantified, columns: Sequence[Floats]) -> Iterator[tuple[int, Concept, list[Bools]]]:

@@ -2,7 +2,8 @@
 
 The four steps of the protocol: (1) agents that learned from demonstrations are (2) taken to worlds that differ from the
 one they were shown, where (3) they act a number of times with different seeds, and (4) their behaviour is
-measured: against what the demonstrations show by themselves (`demonstrated`), and, which is another question, against what was learned.
+measured: against what the demonstrations show by themselves (`demonstrated`), and, which is another question, against
+what was learned.
 An agent acts as it does for users: a task searches as `Task.plan` does. Where chance plays a part, each behaviour is
 followed exactly: every outcome with its probability, and the agent asked again after it.
 """

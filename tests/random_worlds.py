@@ -88,14 +88,16 @@ def branches(world: Any, state: Any) -> list[list[tuple[float, Any]]]:
 
 
 def all_plans(world: Any, path: tuple[Any, ...], horizon: int) -> Iterator[tuple[tuple[Any, ...], float]]:
-    """Every plan that continues a path, with its P0; one for each sequence of actions and outcomes."""
+    """Every plan that continues a path, with its P0 (actions with equal outcomes share that of one); one for each
+    sequence of actions and outcomes."""
     moves = branches(world, path[-1]) if len(path) < horizon else []
     if not moves:
         yield path, 1.0
-    for outcomes in moves:
+    kinds = [frozenset((round(p, 12), s) for p, s in outcomes) for outcomes in moves]
+    for kind, outcomes in zip(kinds, moves, strict=True):
         for p, s in outcomes:
             for plan, q in all_plans(world, (*path, s), horizon):
-                yield plan, p / len(moves) * q
+                yield plan, p / len(set(kinds)) / kinds.count(kind) * q
 
 
 def pair_mean(g: np.ndarray, plan: Sequence[int], scale: float) -> float:

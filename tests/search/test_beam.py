@@ -18,12 +18,12 @@ from random_worlds import RandomWorld, by_number, search
 def every_plan(
     graph: StateGraph, g: NDArray[np.float64], past: list[int], horizon: int
 ) -> Iterator[tuple[list[int], float]]:
-    """All plans with their log likelihood, in plain Python."""
-    moves = [graph.outcomes(n)[0][1] for n in graph.action_numbers(past[-1])] if len(past) < horizon else []
+    """All plans with their log likelihood, in plain Python; actions that lead to the same state count once."""
+    moves = {graph.outcomes(n)[0][1] for n in graph.action_numbers(past[-1])} if len(past) < horizon else set()
     if not moves:
         yield past, 0.0
         return
-    for successor in set(moves):
+    for successor in moves:
         logs = []
         for m in range(g.shape[1]):
             odds = [exp(sum(tanh(g[c, m] - g[j, m]) for j in past)) for c in moves]

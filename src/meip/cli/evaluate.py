@@ -38,11 +38,13 @@ def evaluate(
     world: OwnWorld = None,
     domain: DomainOption = None,
 ) -> None:
-    """Evaluate a task: plan in each world a number of times, and measure goal, tau, wishes and order.
+    """Evaluate a task: plan in each world a number of times, and compare with the demonstrations and the task.
 
     \b
-    Metrics: goal (the world's own), tau (does g rise along the plan?), match (wishes that hold at
-    the end), order (learned order that is kept), length (steps). Chance is followed exactly.
+    Metrics: demonstrated_match (what came about in the demonstrations and holds at the end),
+    demonstrated_order (Kendall tau with the order that was shown), goal (the world's own); and of
+    what was learned: tau (does g rise along the plan?), match (wishes that hold at the end), order
+    (learned order that is kept); length (steps). Chance is followed exactly.
 
     \b
     Examples:

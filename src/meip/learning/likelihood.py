@@ -1,4 +1,4 @@
-"""The likelihood objective (the paper's Eq. 11-12, without its guessed pair labels).
+"""The likelihood objective (the paper's Eq. 10-11, without its guessed pair labels).
 
 ::
 

@@ -112,7 +112,7 @@ class Alternative(NamedTuple):
     """The actions' numbers in the graph; none for stopping, and for what the world does not list."""
     outcomes: tuple[tuple[float, int], ...]
     mass: float
-    """P0: the share of the actions; to stop counts as one."""
+    """P0: actions with the same outcomes count once, and to stop as one of them."""
     shown: bool
     stop: bool = False
 
@@ -135,9 +135,9 @@ def alternatives(graph: StateGraph, state: int, action: Action | None = None) ->
         extra = [done]
     for outcomes in extra:
         found.setdefault(outcomes, [])
-    total = sum(max(len(moves), 1) for moves in found.values()) + 1
-    listed = [Alternative(tuple(m), o, max(len(m), 1) / total, o == done) for o, m in found.items()]
-    return [*listed, Alternative((), ((1.0, state),), 1 / total, action is None, stop=True)]
+    mass = 1 / (len(found) + 1)
+    listed = [Alternative(tuple(m), o, mass, o == done) for o, m in found.items()]
+    return [*listed, Alternative((), ((1.0, state),), mass, action is None, stop=True)]
 
 
 def _sorted(outcomes: Sequence[tuple[float, int]]) -> tuple[tuple[float, int], ...]:

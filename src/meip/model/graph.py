@@ -7,6 +7,7 @@ the first time it is seen, its successors are asked for once, and search, likeli
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -34,6 +35,7 @@ from meip.model.world import (
 __all__ = ["GraphArrays", "StateGraph", "state_graph"]
 
 UNEXPANDED = -1
+Outcomes = tuple[tuple[float, State], ...]
 PROBABILITY_TOLERANCE = 1e-6
 
 
@@ -349,19 +351,23 @@ class StateGraph:
         return int(cast(Lazy, self.world).most_moves)
 
     def drawn(
-        self, number: int, rng: np.random.Generator, legal: dict[int, Sequence[Action]]
+        self, number: int, rng: np.random.Generator, known: dict[int, Sequence[Outcomes]]
     ) -> tuple[int, float] | None:
         """A successor drawn from P0 and its probability; None where the episode is over.
 
-        Only what is drawn is asked of the world: nothing is expanded. `legal` remembers the actions of states.
+        Actions with the same outcomes count once. Nothing is expanded: only what is drawn gets a number. `known`
+        remembers what can happen in states.
         """
         state = self.states[number]
-        choices = legal.get(number)
+        choices = known.get(number)
         if choices is None:
-            choices = legal[number] = self.world.actions(state)
+            listed = [tuple(self.world.outcomes(state, action)) for action in self.world.actions(state)]
+            choices = known[number] = list(
+                {frozenset(Counter(outcomes).items()): outcomes for outcomes in listed}.values()
+            )
         if not choices:
             return None
-        outcomes = self.world.outcomes(state, choices[int(rng.integers(len(choices)))])
+        outcomes = choices[int(rng.integers(len(choices)))]
         k = 0 if len(outcomes) == 1 else int(rng.choice(len(outcomes), p=[p for p, _ in outcomes]))
         return self.intern(outcomes[k][1]), outcomes[k][0] / len(choices)
 

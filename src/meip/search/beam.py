@@ -34,7 +34,7 @@ class History(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A state that can come next, an action that leads to it, and the share of the actions that do."""
+    """A state that can come next, an action that leads to it, and its share in P0."""
 
     state: int
     action: int
@@ -100,8 +100,17 @@ def _moves(graph: StateGraph, state: int, rng: np.random.Generator) -> list[Move
     leading: dict[int, list[int]] = {}
     for action, successor in graph.moves(state):
         leading.setdefault(successor, []).append(action)
-    total = sum(map(len, leading.values()))
-    return [Move(state, _any(actions, rng), len(actions) / total) for state, actions in leading.items()]
+    ways = [_different(graph, actions) for actions in leading.values()]
+    total = sum(ways)
+    return [
+        Move(state, _any(actions, rng), count / total)
+        for (state, actions), count in zip(leading.items(), ways, strict=True)
+    ]
+
+
+def _different(graph: StateGraph, actions: Sequence[int]) -> int:
+    """How many of these actions differ in their outcomes: P0 counts equal ones once."""
+    return 1 if len(actions) == 1 else len({frozenset(graph.outcomes(action)) for action in actions})
 
 
 def _any(actions: Sequence[int], rng: np.random.Generator) -> int:

@@ -1,6 +1,7 @@
 """Sets of plans as integer arrays: listed, rolled out, or drawn from a model.
 
-The base distribution P0 of a plan is the dynamics times a uniform choice among the legal actions.
+The base distribution P0 of a plan is the dynamics times a uniform choice among the legal actions, where actions with
+the same outcomes count once (`base_policy`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from meip.base.errors import BudgetError
 from meip.base.kernels import kernel
 from meip.model.graph import StateGraph
+from meip.search.base_policy import action_shares
 from meip.search.tree_kernels import TIE, generator, uniform
 from meip.utility.ordering import batch_tau
 from meip.utility.ranking import Ranking
@@ -107,12 +109,13 @@ def enumerate_plans(graph: StateGraph, start: int, length: int, limit: int = 1_0
     actions = np.full((count, length), -1, np.int64)
     lengths = np.zeros(count, np.int64)
     log_base = np.zeros(count)
-    _enumerate(graph.arrays(), start, states, actions, lengths, log_base)
+    arrays = graph.arrays()
+    _enumerate(arrays, action_shares(arrays), start, states, actions, lengths, log_base)
     return PlanSet(states, actions, lengths, log_base)
 
 
 @kernel
-def _enumerate(graph: Any, start: int, states: Any, actions: Any, lengths: Any, log_base: Any) -> None:
+def _enumerate(graph: Any, share: Any, start: int, states: Any, actions: Any, lengths: Any, log_base: Any) -> None:
     """Depth first. `edge[n]` counts through the (action, outcome) pairs of the n-th state of the path."""
     horizon = states.shape[1]
     path, move = np.full(horizon, -1), np.full(horizon, -1)
@@ -128,7 +131,7 @@ def _enumerate(graph: Any, start: int, states: Any, actions: Any, lengths: Any, 
             action = graph.first_action[state] + offset[n - 1]
             o = graph.first_outcome[action] + outcome[n - 1]
             path[n], move[n] = graph.outcome_state[o], action
-            logs[n] = logs[n - 1] + np.log(graph.outcome_probability[o] / count)
+            logs[n] = logs[n - 1] + np.log(graph.outcome_probability[o] * share[action])
             outcome[n - 1] += 1
             if outcome[n - 1] == graph.outcome_count[action]:
                 outcome[n - 1] = 0
@@ -147,16 +150,16 @@ def _enumerate(graph: Any, start: int, states: Any, actions: Any, lengths: Any, 
 
 
 def roll_out(graph: StateGraph, start: int, length: int, count: int, seed: int) -> PlanSet:
-    """`count` plans drawn from P0. Only what is drawn is asked of the world: nothing is expanded."""
+    """`count` plans drawn from P0. Only states that are drawn get numbers: nothing is expanded."""
     rng = np.random.default_rng(seed)
     states = np.full((count, length), -1, np.int64)
     lengths = np.ones(count, np.int64)
     log_base = np.zeros(count)
     states[:, 0] = start
-    legal: dict[int, Sequence[Any]] = {}
+    known: dict[int, Sequence[Any]] = {}
     for i in range(count):
         for n in range(1, length):
-            step = graph.drawn(int(states[i, n - 1]), rng, legal)
+            step = graph.drawn(int(states[i, n - 1]), rng, known)
             if step is None:
                 break
             states[i, n], probability = step
@@ -197,8 +200,10 @@ def sample_model(
         for state in np.unique(states[alive, n - 1]):
             graph.expand(int(state))
         g = np.zeros((len(graph), 1)) if ranking is None else ranking(graph)
+        arrays = graph.arrays()
         _advance(
-            graph.arrays(),
+            arrays,
+            action_shares(arrays),
             g,
             states,
             actions,
@@ -234,8 +239,8 @@ def _per_pair(strength: Callable[[int], float] | None, h: int) -> float:
 
 @kernel
 def _advance(
-    graph: Any, g: Any, states: Any, actions: Any, lengths: Any, log_base: Any, log_weight: Any, sums: Any, alive: Any,
-    n: int, coefficient: float, scale: float, random: Any,
+    graph: Any, share: Any, g: Any, states: Any, actions: Any, lengths: Any, log_base: Any, log_weight: Any, sums: Any,
+    alive: Any, n: int, coefficient: float, scale: float, random: Any,
 ) -> None:  # fmt: skip
     """One step of every living particle: successors in proportion to P0 * exp(coefficient * pair sums)."""
     members = g.shape[1]
@@ -268,7 +273,7 @@ def _advance(
                             pair_sum += 1.0 if difference > 0 else -1.0
                 k = o - begin
                 gain[k] = pair_sum / members
-                base[k] = graph.outcome_probability[o] / count
+                base[k] = graph.outcome_probability[o] * share[a]
                 mass[k] = base[k] * np.exp(coefficient * gain[k])
                 move[k] = a
                 total += mass[k]

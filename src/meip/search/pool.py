@@ -132,9 +132,9 @@ class Pool:
         """log P0 of a sequence of states; a step that the world does not list counts as one more action."""
         total = 0.0
         for state, following in pairwise(states):
-            numbers = self.graph.action_numbers(state)
-            mass = sum(p for n in numbers for p, s in self.graph.outcomes(n) if s == following)
-            total += float(np.log(mass / len(numbers))) if mass > 0 else -float(np.log(len(numbers) + 1))
+            ways = {tuple(sorted((round(p, 12), s) for p, s in fan)) for fan in self.graph.fan(state)}
+            mass = sum(p for way in ways for p, s in way if s == following)
+            total += float(np.log(mass / len(ways))) if mass > 0 else -float(np.log(len(ways) + 1))
         return total
 
     def _next_seed(self) -> int:

@@ -1,14 +1,16 @@
 """The paper's evaluation as one function: take what was learned, plan in changed worlds, act, measure.
 
 The four steps of the protocol: (1) agents that learned from demonstrations are (2) taken to worlds that differ from the
-one they were shown, where (3) they act a number of times with different seeds, and (4) their behaviour is measured.
+one they were shown, where (3) they act a number of times with different seeds, and (4) their behaviour is
+measured: against what the demonstrations show by themselves (`demonstrated`), and, which is another question, against
+what was learned.
 An agent acts as it does for users: a task searches as `Task.plan` does. Where chance plays a part, each behaviour is
 followed exactly: every outcome with its probability, and the agent asked again after it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,15 +24,17 @@ from meip.concepts.language import Concept
 from meip.concepts.values.columns import Programs, values_at
 from meip.learning.options import Run
 from meip.learning.selection import precedence
+from meip.model.choices import replay_all
 from meip.model.graph import StateGraph, state_graph
 from meip.model.problems import problem_key
 from meip.search.query import Agent, Query
+from meip.tasks.demonstrated import Demonstrated, demonstrated_by, times
 from meip.tasks.explain import MAJORITY, reduced
 from meip.tasks.plan import check_domain, task_query
 from meip.tasks.task import Task
 from meip.utility.ordering import mean_tau
 
-__all__ = ["Behaviour", "Metric", "Prepares", "behaviours", "evaluate", "task_metrics"]
+__all__ = ["Behaviour", "Metric", "Prepares", "behaviours", "demonstrated_metrics", "evaluate", "task_metrics"]
 
 USUAL_SEARCHES = 20  # the paper's
 MOST = 10_000
@@ -74,6 +78,7 @@ def evaluate(
     worlds: Mapping[str, Any],
     metrics: Sequence[Metric] | None = None,
     *,
+    demonstrations: Iterable[Any] = (),
     searches: int = USUAL_SEARCHES,
     run: Run | None = None,
     conditions: Mapping[str, Any] | None = None,
@@ -84,12 +89,15 @@ def evaluate(
     `query` are fields of the `Query` by name: method, chance, horizon, iterations, seconds, seed, ... The graph of a
     world is made once for all agents. Where a world has a goal of its own, `goal_search` is the share of the searches
     that looked for it: a plan found so shows little of what was learned. By default the metrics are those of the first
-    task among the agents.
+    task among the agents: first of all `demonstrated_match` and `demonstrated_order`, which every agent is measured by.
+    With `demonstrations` (see `episodes_of`) these come from them instead, and no agent needs to be a task.
     """
     if searches < 1:
         raise LearningError(f"searches must be at least 1, got {searches}")
     named: dict[str, Agent] = dict(agents) if isinstance(agents, Mapping) else {"meip": agents}
-    chosen = tuple(metrics) if metrics is not None else _own_metrics(named)
+    shown = tuple(demonstrations)
+    given = demonstrated_metrics(demonstrated_by(replay_all(shown))) if shown else []
+    chosen = (*given, *(metrics if metrics is not None else _own_metrics(named, {metric.name for metric in given})))
     asked, run = Query(**query) if not query else Query().changed(**query), run or Run()
     items = [_Item(named, label, world, chosen, searches, asked) for label, world in worlds.items()]
 
@@ -97,16 +105,19 @@ def evaluate(
         run.tell(stage="worlds", done=done, of=total)
 
     found = parallel_map(_measured, items, jobs=run.jobs, backend=run.backend, progress=told)
-    given = {"experiment": "evaluation", "seed": asked.seed, **(conditions or {})}
-    return [{**given, **row} for rows in found for row in rows]
+    about = {"experiment": "evaluation", "seed": asked.seed, **(conditions or {})}
+    return [{**about, **row} for rows in found for row in rows]
 
 
-def _own_metrics(agents: Mapping[str, Agent]) -> tuple[Metric, ...]:
+def _own_metrics(agents: Mapping[str, Agent], known: set[str]) -> tuple[Metric, ...]:
     for agent in agents.values():
         if isinstance(agent, Task):
-            return tuple(task_metrics(agent))
+            return tuple(metric for metric in task_metrics(agent) if metric.name not in known)
+    if known:
+        return ()
     raise LearningError(
-        "evaluating agents that are no tasks needs metrics: those of a task (task_metrics), or your own"
+        "evaluating agents that are no tasks needs metrics: those of a task (task_metrics), your own, or "
+        "demonstrations to compare them with"
     )
 
 
@@ -199,7 +210,8 @@ def behaviours(graph: StateGraph, agent: Agent, query: Query | None = None, most
 
 
 def task_metrics(task: Task) -> list[Metric]:
-    """How well behaviour agrees with a task: its goal, its tau, its wishes at the end, its order on the way."""
+    """How well behaviour agrees with the demonstrations that a task knows (`demonstrated_metrics`), and with the task:
+    its goal, its tau, its wishes at the end, its order on the way."""
     wishes = _wishes(task)
     edges = [edge for edge in reduced(task.order) if edge.confidence >= MAJORITY]
 
@@ -225,12 +237,39 @@ def task_metrics(task: Task) -> list[Metric]:
         return float(len(way.actions))
 
     return [
+        *(demonstrated_metrics(task.demonstrated) if task.demonstrated is not None else ()),
         Metric("goal", goal, proportion=True),
         Metric("tau", tau),
         Metric("match", match),
         Metric("order", order),
         Metric("length", length),
     ]
+
+
+def demonstrated_metrics(shown: Demonstrated) -> list[Metric]:
+    """The paper's step 4: do the demonstrated concepts hold in the end, and did all come about in the shown order?
+
+    `demonstrated_order` is Kendall's tau over the pairs whose order was shown: 1 as shown, -1 the other way round; a
+    pair of which one never came about, or both at once, counts 0. Nothing that was learned has a part in it.
+    """
+    first = [pair.first for pair in shown.order]
+    then = [pair.then for pair in shown.order]
+
+    def match(graph: StateGraph, way: Behaviour) -> float | None:
+        if not any(shown.lasting):
+            return None
+        return float((_values(graph, shown.concepts, way)[-1] > 0.5)[list(shown.lasting)].mean())
+
+    def order(graph: StateGraph, way: Behaviour) -> float | None:
+        if not shown.order:
+            return None
+        when = times(_values(graph, shown.concepts, way) > 0.5)
+        both = np.isfinite(when[first]) & np.isfinite(when[then])
+        return float(
+            np.where(both, np.sign(np.where(both, when[then], 0) - np.where(both, when[first], 0)), 0.0).mean()
+        )
+
+    return [Metric("demonstrated_match", match), Metric("demonstrated_order", order)]
 
 
 def _wishes(task: Task) -> list[Concept]:

@@ -31,6 +31,7 @@ from meip.model.choices import Replayed, replay_all
 from meip.model.demonstrations import Demonstration, Episode, Plan, episodes_of
 from meip.model.problems import problem_document
 from meip.model.world import encode
+from meip.tasks.demonstrated import demonstrated_by
 from meip.tasks.task import Provenance, Task
 from meip.utility.ordering import mean_tau
 from meip.utility.preferences import with_order
@@ -72,6 +73,7 @@ def learn(
     used = _completed(asked, training, chosen)
     described = _described(episodes)
     store = _store(how, described, used, chosen)
+    common = demonstrated_by(shown, used.tolerance)
     shown = shown.widened(used.seed)
     fitted = LEARNERS[chosen](episodes, shown, used, store, how)
     evidence = {"objective": why, **fitted.evidence}
@@ -83,6 +85,7 @@ def learn(
         fitted.decisions,
         warnings=fitted.warnings,
         proposal=shown.proposal,
+        demonstrated=common,
         preferences=fitted.preferences,
     )
     if store is not None:

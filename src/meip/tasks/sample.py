@@ -1,4 +1,4 @@
-"""Drawing plans from what a task says about them: P(plan) in proportion to exp(lambda tau) P0, the paper's Eq. 7."""
+"""Drawing plans from what a task says about them: P(plan) in proportion to exp(lambda tau) P0, the paper's Eq. 6."""
 
 from __future__ import annotations
 

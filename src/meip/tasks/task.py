@@ -26,6 +26,7 @@ from meip.model.demonstrations import Demonstration, Step
 from meip.model.domain import Domain
 from meip.model.problems import FORMAT
 from meip.model.world import with_proposal
+from meip.tasks.demonstrated import Demonstrated
 from meip.utility.preferences import Preferences
 from meip.utility.terms import Utility, edit
 
@@ -182,6 +183,8 @@ class Task(Strict):
     """What the learner wants its user to know."""
     proposal: dict[str, Any] | None = field(default=None, metadata=OMIT)
     """Which actions to bring up, learned along with the utility where a world has too many to list."""
+    demonstrated: Demonstrated | None = field(default=None, metadata=OMIT)
+    """What the demonstrations show by themselves, for `evaluate` to compare behaviour with."""
     preferences: Preferences | None = field(default=None, metadata=OMIT)
     """How somebody chooses step by step: rules, order, when to stop. None where whole plans were compared."""
 

@@ -144,6 +144,13 @@ def test_evaluate_prints_a_table_and_writes_tidy_rows(
     )  # fmt: skip
     assert code == 0 and "maxent-irl (visits)" in out and err == ""
     found = documents.read(rows, "results").rows
-    assert {row["metric"] for row in found} == {"tau", "match", "order", "length"}
+    assert {row["metric"] for row in found} == {
+        "demonstrated_match",
+        "demonstrated_order",
+        "tau",
+        "match",
+        "order",
+        "length",
+    }
     code, _, err = run(capsys, "evaluate", task, "ritual", "--against", "maxent-irl")
     assert code == 2 and "--demos FILE" in err

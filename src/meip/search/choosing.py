@@ -221,8 +221,8 @@ def _to_the_goal(walk: _Walk, seed: int) -> Found:
     not see one of the demonstrations, and so was misled by other accidents; the last goes on to the limits."""
     found = walk.go(np.random.default_rng([seed, 3]), 0.0, stuck=STUCK)[0]
     for view in (*range(1, 1 + len(walk.ranking.preferences.held_out)), 0):
-        if found.stopped_by == "goal" or walk.clock.reason():
-            break
+        if found.stopped_by == "goal" or walk.clock.reason() or walk.chancy(found.actions):
+            break  # where chance has a say, a goal that the likeliest outcomes miss may still be reached
         rng = np.random.default_rng([seed, 3, view])
         other = walk.go(rng, 0.0 if view else LOOSE, view, STUCK if view else None)[0]
         found = other if other.stopped_by == "goal" else dataclasses.replace(found, stopped_by=other.stopped_by)
@@ -293,7 +293,7 @@ class _Walk:
         else:
             trouble += chooser.unlike_an_end(states[-1]) + (reason == "stopped" and chooser.least is None)
         found = Found(tuple(states), tuple(actions), value, reason, clock.expansions, clock.seconds, "choices", root)
-        return found, gained, 0.0 if graph.has_goal or self._chancy(actions) else trouble
+        return found, gained, 0.0 if graph.has_goal or self.chancy(actions) else trouble
 
     def _straight(self, states: list[int], actions: list[int]) -> tuple[list[int], list[int]]:
         """Without the loops on the way to a goal."""
@@ -301,5 +301,5 @@ class _Walk:
         kept = without_loops(states[before:])
         return [*states[:before], *(states[before + i] for i in kept)], [actions[i - 1] for i in kept[1:]]
 
-    def _chancy(self, actions: Sequence[int]) -> bool:
+    def chancy(self, actions: Sequence[int]) -> bool:
         return any(len(self.graph.outcomes(action)) > 1 for action in actions)

@@ -11,6 +11,7 @@ exact         every plan
 tree          Monte Carlo tree search over histories
 tree_kernels  its arrays and rules
 batched_tree  the same where states are costly: many simulations side by side
+branches      plans drawn from a converged tree by the values of its branches
 plans         sets of plans: listed, rolled out, drawn from a model
 pool          plans with weights, from which log Z is estimated
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -152,6 +153,14 @@ def test_the_papers_labels_cancel_where_a_generated_plan_equals_a_demonstration(
     features = np.eye(3)[:, :2]
     chains = literal_pairs([[2, 0, 1]], [3], [[2, 0, 1]], [3])
     assert fit_ranking(features, chains, tol=1e-9).w == pytest.approx([0.0, 0.0], abs=1e-9)
+
+
+def test_the_papers_labels_are_three_families_of_one_weight() -> None:
+    found = Counter(zip(*listed(literal_pairs([[0, 1, 2]], [3], [[0, 8, 1], [0, 8, -1]], [3, 2])), strict=True))
+    demonstrations_rise = [(1, 0, 1.0), (2, 0, 1.0), (2, 1, 1.0)]
+    generated_fall = [(0, 8, 1.0), (0, 1, 1.0), (8, 1, 1.0), (0, 8, 1.0)]
+    demonstrated_above_generated = [(1, 8, 2.0), (2, 1, 1.0)]  # step 1 twice; step 0 is the same state
+    assert found == Counter(demonstrations_rise + generated_fall + demonstrated_above_generated)
 
 
 def test_chains_can_be_combined() -> None:

@@ -19,21 +19,32 @@ from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
 from meip.learning.estimator import UtilityEstimator
 from meip.learning.likelihood import Fit, Likelihood, LikelihoodOptions
-from meip.learning.ranking_svm import combine, demonstration_pairs, first_deviation_pairs, fit_ranking, literal_pairs
+from meip.learning.ranking_svm import (
+    RankedPairs,
+    combine,
+    demonstration_pairs,
+    first_deviation_pairs,
+    fit_ranking,
+    literal_pairs,
+)
 from meip.learning.selection import precedence
-from meip.learning.shown import ChanceFailures, ShownPlans
+from meip.learning.shown import Case, ChanceFailures, ShownPlans
 from meip.model.choices import Replayed
 from meip.model.demonstrations import Episode
+from meip.search.branches import sample_branches
 from meip.search.pool import Pool, PoolOptions, relaxed_log_odds
+from meip.search.query import Query
+from meip.search.tree import SIMULATIONS
 from meip.utility.ordering import kendall_tau
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import KNOTS, Utility, UtilityTerm, features, place_knots, with_weights
 
-__all__ = ["Learner", "Objective", "Round", "Study", "StudyOptions", "Trial"]
+__all__ = ["Learner", "Objective", "Round", "Sampler", "Study", "StudyOptions", "Trial"]
 
 Objective = Literal["likelihood", "svm", "svm-literal"]
 OBJECTIVES = ("likelihood", "svm", "svm-literal")
-GENERATED = 50  # plans drawn from the current model per round of the Ranking SVM
+Sampler = Literal["model", "tree"]
+GENERATED = 50
 SVM_MARGIN = 1.0
 
 
@@ -47,6 +58,14 @@ class StudyOptions:
     knots: int = KNOTS
     branches: int = 0
     """Plans per demonstration that leave it half-way, added to pools that are not exact."""
+    generated: int = GENERATED
+    """Plans that the Ranking SVM generates per round."""
+    sampler: Sampler = "model"
+    """Where they come from: the model's distribution over the pool, or the branches of a tree search."""
+    exploration: float = 1.0
+    """Of that tree search."""
+    forget: bool = False
+    """Compare with the plans of this round only, and not with those of earlier ones."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -95,6 +114,7 @@ class Study:
         self._objective: Likelihood | None = None
         _ = self.objective  # every state of interest gets its row
         self._generated: list[list[tuple[int, ...]]] = [[] for _ in training.cases]
+        self._rounds = 0
 
     @property
     def exact(self) -> bool:
@@ -123,7 +143,7 @@ class Study:
         if self.options.objective == "likelihood":
             found = self.objective.fit(matrix, start, below=None if self.exact else _order_broken(terms))
         else:
-            found = self._fit_svm(matrix)
+            found = self._fit_svm(terms, matrix)
         g = matrix @ found.weights if matrix.shape[1] else np.zeros(len(matrix))
         taus = tuple(kendall_tau(g[rows]) for rows in self.training.demonstrated_rows())
         return Trial(with_weights(terms, found.weights), found, taus)
@@ -153,28 +173,47 @@ class Study:
         return tuple(pool.effective_size(relaxed_log_odds(pool.plans, ranking(pool.graph))) for pool in self.pools)
 
     def _generate(self, ranking: UtilityRanking) -> None:
-        rng = np.random.default_rng([self.options.seed, sum(len(g) for g in self._generated)])
-        for number, pool in enumerate(self.pools):
-            log_p = pool.log_weight + relaxed_log_odds(pool.plans, ranking(pool.graph))
-            p = np.exp(log_p - log_p.max())
-            for i in rng.choice(len(pool), GENERATED, p=p / p.sum()):
-                self._generated[number].append(pool.plans.plan(int(i)))
+        """Plans of the current model, for every case."""
+        self._rounds += 1
+        for number, (case, pool) in enumerate(zip(self.training.cases, self.pools, strict=True)):
+            seed = [self.options.seed, self._rounds, number]
+            if self.options.sampler == "tree":
+                drawn = self._from_tree(case, ranking, seed)
+            else:
+                drawn = _drawn(pool, ranking, self.options.generated, np.random.default_rng(seed))
+            self._generated[number] = ([] if self.options.forget else self._generated[number]) + drawn
+            for plan in drawn:
+                self.training.track(case.graph, np.array(plan, np.int64))
 
-    def _fit_svm(self, matrix: Floats) -> Fit:
-        """The paper's Ranking SVM, on pairs within a case: its working form, or its labels as printed."""
-        chains = []
+    def _from_tree(self, case: Case, ranking: UtilityRanking, seed: list[int]) -> list[tuple[int, ...]]:
+        query = Query(
+            horizon=case.horizon,
+            iterations=SIMULATIONS,
+            scale=0.0,
+            exploration=self.options.exploration,
+            seed=int(np.random.default_rng(seed).integers(2**31)),
+        )
+        return sample_branches(self.training.graphs[case.graph], ranking, case.start, self.options.generated, query)
+
+    def _fit_svm(self, terms: Sequence[UtilityTerm], matrix: Floats) -> Fit:
+        """The Ranking SVM on pairs within a case: with our labels, or with the paper's as printed."""
+        if not matrix.shape[1]:
+            return Fit(np.zeros(0), 0.0, (), True, 0)
+        literal = self.options.objective == "svm-literal"
+        rows, chains = matrix, []
         for case, generated in zip(self.training.cases, self._generated, strict=True):
             shown = self._as_rows(case.graph, [s.intended for s in case.shown])
             made = self._as_rows(case.graph, generated)
-            if self.options.objective == "svm-literal":
+            if literal:
                 chains.append(literal_pairs(*shown, *made))
             else:
                 chains.append(demonstration_pairs(*shown))
                 if generated:
                     chains.append(first_deviation_pairs(*shown, *made))
-        if not matrix.shape[1]:
-            return Fit(np.zeros(0), 0.0, (), True, 0)
-        found = fit_ranking(matrix, combine(*chains), margin=SVM_MARGIN)
+        if not literal:
+            rows, imagined = _with_imagined(terms, matrix, combine(*chains))
+            chains.append(imagined)
+        found = fit_ranking(rows, combine(*chains), loss="hinge" if literal else "squared_hinge", margin=SVM_MARGIN)
         likelihood, _ = self.objective.evaluate(matrix, found.w)  # comparable between rounds, unlike the SVM's own
         return Fit(found.w, likelihood, (), found.converged, found.iterations)
 
@@ -183,6 +222,28 @@ class Study:
         for row, plan in zip(states, plans, strict=True):
             row[: len(plan)] = plan
         return self.training.rows(graph, states), np.array([len(p) for p in plans], np.int64)
+
+
+def _drawn(pool: Pool, ranking: UtilityRanking, count: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """Plans of a pool by their share of the current model."""
+    log_p = pool.log_weight + relaxed_log_odds(pool.plans, ranking(pool.graph))
+    p = np.exp(log_p - log_p.max())
+    return [pool.plans.plan(int(i)) for i in rng.choice(len(pool), count, p=p / p.sum())]
+
+
+def _with_imagined(terms: Sequence[UtilityTerm], matrix: Floats, labelled: RankedPairs) -> tuple[Floats, RankedPairs]:
+    """The rows, and after them imagined states in which b was achieved without a, for each order concept "b and not a"
+    of which no label says anything: each ranks below a state that achieved nothing.
+
+    Where the world enforces the order, a plan leaves the demonstrations before it could break the order of what is
+    wanted, and labels at the first deviation say nothing about it.
+    """
+    seen = matrix[np.unique(labelled.items)]
+    unseen = [row for row in _order_broken(terms) if not (seen @ row > 1.5).any()]
+    first = len(matrix)
+    rows = np.vstack([matrix, np.zeros((1, matrix.shape[1])), *unseen])
+    pairs = [[first + 1 + k, first] for k in range(len(unseen))]
+    return rows, demonstration_pairs(np.array(pairs, np.int64).reshape(-1, 2), np.full(len(pairs), 2))
 
 
 def _order_broken(terms: Sequence[UtilityTerm]) -> Floats:
@@ -217,6 +278,9 @@ class Learner(UtilityEstimator):
 
     Stops when it changes by less than `tolerance` per demonstration between rounds, after one round where all plans
     are listed, or after `rounds`. The best round is kept: by tau of the demonstrations, then by the objective.
+
+    "svm-literal" is the paper's loop: plans are generated first, from g = 0; it stops when no weight changes by more
+    than `tolerance`, or after `rounds`; the last round is kept, and nothing chooses between rounds.
     """
 
     concepts: Sequence[Concept | str] = ()
@@ -230,6 +294,10 @@ class Learner(UtilityEstimator):
     rounds: int = 8
     tolerance: float = 1e-3
     branches: int = 0
+    generated: int = GENERATED
+    sampler: Sampler = "model"
+    exploration: float = 1.0
+    forget: bool = False
     knots: int = KNOTS
     chance_failures: ChanceFailures = "non-modal"
     pool: PoolOptions | None = None
@@ -250,12 +318,15 @@ class Learner(UtilityEstimator):
         study = Study(training, self._options())
         self.study_ = study
         concepts = [parse_concept(c, training.domain) if isinstance(c, str) else c for c in self.concepts]
+        literal = self.objective == "svm-literal"
+        if literal:
+            study.grow(Utility(()))
         best: Trial | None = None
-        before = -np.inf
+        before: Trial | None = None
         for number in range(1, self.rounds + 1):
             trial = study.fit(concepts)
             key = (trial.tau(), trial.fit.objective)
-            if best is None or not study.exact or key > (best.tau(), best.fit.objective):
+            if best is None or literal or not study.exact or key > (best.tau(), best.fit.objective):
                 best = trial
             info = {
                 "round": number,
@@ -265,16 +336,24 @@ class Learner(UtilityEstimator):
                 "effective": study.effective_sizes(trial.utility),
             }
             yield Round(number, trial, best), info
-            settled = abs(trial.fit.objective - before) < self.tolerance * len(training.shown)
-            if settled or (study.exact and self.objective == "likelihood"):
+            if (before is not None and self._settled(before, trial, len(training.shown))) or (
+                study.exact and self.objective == "likelihood"
+            ):
                 break
-            before = trial.fit.objective
+            before = trial
             study.grow(trial.utility)
+
+    def _settled(self, before: Trial, trial: Trial, count: int) -> bool:
+        """Does it stand still: the weights of the paper's loop, the objective of ours?"""
+        if self.objective == "svm-literal":
+            return bool(np.abs(trial.fit.weights - before.fit.weights).max(initial=0.0) < self.tolerance)
+        return abs(trial.fit.objective - before.fit.objective) < self.tolerance * count
 
     def _options(self) -> StudyOptions:
         likelihood = LikelihoodOptions(
             alpha=self.alpha, hinge=self.hinge, strength=self.strength, plans=self.plans, steps=self.steps
         )
         return StudyOptions(
-            self.objective, likelihood, self.pool or PoolOptions(), self.knots, self.branches, self.seed
-        )
+            self.objective, likelihood, self.pool or PoolOptions(), self.knots, self.branches, self.generated,
+            self.sampler, self.exploration, self.forget, self.seed,
+        )  # fmt: skip

@@ -18,7 +18,7 @@ from meip.base.kernels import kernel
 
 __all__ = [
     "RankedPairs", "active_partners", "active_sums", "combination", "combine", "demonstration_pairs",
-    "first_deviation_pairs", "gram", "literal_pairs",
+    "first_deviation_pairs", "gram", "literal_pairs", "same_step_pairs",
 ]  # fmt: skip
 
 
@@ -75,22 +75,45 @@ def first_deviation_pairs(
         plan = row[:h].tolist()
         place = next((i for i, state in enumerate(plan) if state not in shown), 0)
         found.extend((plan[place], earlier) for earlier in plan[:place])
-    if not found:
-        return _chains([], weight)
-    pairs, counts = np.unique(np.array(found, dtype=np.int64), axis=0, return_counts=True)
-    return RankedPairs(pairs.ravel(), np.arange(0, pairs.size + 1, 2), weight * counts.astype(np.float64))
+    return _merged(np.array(found, dtype=np.int64), weight)
 
 
 def literal_pairs(
     demonstrations: ArrayLike, demonstration_lengths: ArrayLike, generated: ArrayLike, generated_lengths: ArrayLike
 ) -> RankedPairs:
-    """The labels as the paper prints them: demonstrations in order, all pairs of generated plans in reverse.
+    """The three families of labels as the paper prints them, all of one weight: demonstrations rise, generated plans
+    fall, and a demonstrated state outranks a generated one of the same step.
 
-    Kept as an ablation: generated plans that equal demonstrations cancel them.
+    A generated plan that equals a demonstration cancels it.
     """
-    rows, sizes = _plans(generated, generated_lengths)
-    backward = _chains([row[:h][::-1] for row, h in zip(rows, sizes, strict=True)], 1.0)
-    return combine(demonstration_pairs(demonstrations, demonstration_lengths, 1.0), backward)
+    shown, made = _plans(demonstrations, demonstration_lengths), _plans(generated, generated_lengths)
+    backward = _chains([row[:h][::-1] for row, h in zip(*made, strict=True)], 1.0)
+    return combine(demonstration_pairs(*shown, 1.0), backward, same_step_pairs(*shown, *made))
+
+
+def same_step_pairs(
+    demonstrations: ArrayLike, demonstration_lengths: ArrayLike, generated: ArrayLike, generated_lengths: ArrayLike
+) -> RankedPairs:
+    """A demonstrated state outranks each generated one of the same step; equal pairs are merged, their weights added.
+
+    A state is not compared with itself: whatever its rank, that pair would cost the same.
+    """
+    shown, shown_sizes = _plans(demonstrations, demonstration_lengths)
+    made, made_sizes = _plans(generated, generated_lengths)
+    found = []
+    for step in range(min(shown.shape[1], made.shape[1])):
+        above, below = shown[shown_sizes > step, step], made[made_sizes > step, step]
+        low, high = np.meshgrid(below, above)
+        found.append(np.stack([low.ravel(), high.ravel()], axis=1)[low.ravel() != high.ravel()])
+    return _merged(np.concatenate(found) if found else np.zeros((0, 2), np.int64), 1.0)
+
+
+def _merged(pairs: Ints, weight: float) -> RankedPairs:
+    """Chains of two (earlier, later), equal ones as one with the sum of their weights."""
+    if not len(pairs):
+        return _chains([], weight)
+    distinct, counts = np.unique(pairs, axis=0, return_counts=True)
+    return RankedPairs(distinct.ravel(), np.arange(0, distinct.size + 1, 2), weight * counts.astype(np.float64))
 
 
 def combine(*parts: RankedPairs) -> RankedPairs:

@@ -21,7 +21,7 @@ from meip.concepts.language import Concept, constants
 from meip.learning.candidates import SAME_TAU, Bundle, Candidates
 from meip.learning.checkpoint import Decision
 from meip.learning.estimator import UtilityEstimator
-from meip.learning.learner import Objective, Study, StudyOptions, Trial
+from meip.learning.learner import GENERATED, Objective, Sampler, Study, StudyOptions, Trial
 from meip.learning.likelihood import LikelihoodOptions
 from meip.learning.options import Order
 from meip.learning.selection import precedence
@@ -63,6 +63,8 @@ class Pursuit(UtilityEstimator):
     screen            candidates per round that are fitted in full; the others are judged by the gradient of J
     plans, steps      weights of the likelihood of whole plans, and of single steps by what they add to their history
     branches          plans per demonstration that leave it, in sampled pools
+    generated         plans that a Ranking SVM compares with per round, from the `sampler` "model" or "tree" (with this
+                      `exploration`); `forget`: only those of the last round
     share             share of the concepts that are considered at all, drawn with the seed (for committees)
     """
 
@@ -84,6 +86,10 @@ class Pursuit(UtilityEstimator):
     plans: float = 1.0
     steps: float = 0.0
     branches: int = 0
+    generated: int = GENERATED
+    sampler: Sampler = "model"
+    exploration: float = 1.0
+    forget: bool = False
     knots: int = KNOTS
     chance_failures: ChanceFailures = "non-modal"
     pool: PoolOptions | None = None
@@ -120,8 +126,9 @@ class Pursuit(UtilityEstimator):
             alpha=self.alpha, hinge=self.hinge, strength=self.strength, plans=self.plans, steps=self.steps
         )
         return StudyOptions(
-            self.objective, likelihood, self.pool or PoolOptions(), self.knots, self.branches, self.seed
-        )
+            self.objective, likelihood, self.pool or PoolOptions(), self.knots, self.branches, self.generated,
+            self.sampler, self.exploration, self.forget, self.seed,
+        )  # fmt: skip
 
 
 class _PursuitRun:

@@ -12,6 +12,7 @@ tree          Monte Carlo tree search over histories
 tree_kernels  its arrays and rules
 batched_tree  the same where states are costly: many simulations side by side
 base_policy   P0: uniform among the actions that differ in what they lead to
+branches      plans drawn from a converged tree by the values of its branches
 plans         sets of plans: listed, rolled out, drawn from a model
 pool          plans with weights, from which log Z is estimated
 """

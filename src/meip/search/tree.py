@@ -14,7 +14,7 @@ from meip.search.query import Clock, Found, Query, RootMove, pair_sums
 from meip.search.tree_kernels import Tree
 from meip.utility.ranking import Ranking
 
-__all__ = ["SIMULATIONS", "certain", "search"]
+__all__ = ["SIMULATIONS", "branch_means", "certain", "search", "searched"]
 
 SIMULATIONS = 3000
 LARGEST_START = 1 << 14  # nodes that a tree has room for before it grows
@@ -29,7 +29,7 @@ def certain(graph: StateGraph) -> bool:
 def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Query) -> Found:
     """Where nothing is left to chance, the best plan seen is the plan; else the actions with the best mean returns."""
     horizon, clock = query.length(graph, history), Clock(query, graph, SIMULATIONS)
-    tree, stopped = _searched(graph, ranking, history, horizon, query, clock)
+    tree, stopped = searched(graph, ranking, history, horizon, query, clock)
     root = _root(graph, tree, history[-1])
     rng = np.random.default_rng([query.seed, 1])
     if certain(graph):
@@ -45,7 +45,7 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
     return Found(tuple(states), tuple(actions), value, stopped, iterations, clock.seconds, "mcts", root)
 
 
-def _searched(
+def searched(
     graph: StateGraph, ranking: Ranking, history: Sequence[int], horizon: int, query: Query, clock: Clock
 ) -> tuple[Tree, str]:
     """The tree after all simulations, and which limit ended them."""
@@ -99,7 +99,7 @@ def _followed(
     while len(states) < horizon and node >= 0 and tree.node_edge[node] >= 0:
         numbers = graph.action_numbers(states[-1])
         edges = slice(int(tree.node_edge[node]), int(tree.node_edge[node]) + len(numbers))
-        means = _means(tree, edges)
+        means = branch_means(tree, edges)
         if not np.isfinite(means).any():
             break
         offset = int(rng.choice(np.flatnonzero(means >= means.max() - kernels.TIE)))
@@ -111,7 +111,8 @@ def _followed(
     return states, actions
 
 
-def _means(tree: Tree, edges: slice) -> Floats:
+def branch_means(tree: Tree, edges: slice) -> Floats:
+    """The mean return of each branch; -inf for those that were never tried."""
     visits = tree.edge_visits[edges]
     return np.where(visits > 0, tree.edge_value[edges] / np.maximum(visits, 1), -np.inf)
 
@@ -122,5 +123,5 @@ def _root(graph: StateGraph, tree: Tree, state: int) -> tuple[RootMove, ...]:
         return ()
     numbers = graph.action_numbers(state)
     edges = slice(first, first + len(numbers))
-    cells = zip(numbers, _means(tree, edges), tree.edge_visits[edges], strict=True)
+    cells = zip(numbers, branch_means(tree, edges), tree.edge_visits[edges], strict=True)
     return tuple(RootMove(number, float(mean), int(visits)) for number, mean, visits in cells)

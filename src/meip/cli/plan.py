@@ -93,8 +93,8 @@ def plan(
     _check(chance, CHANCES, "--chance")
     if strength is not None and samples is None:
         raise MeipError("--lambda is about plans that are drawn: give --samples N as well")
+    planned_in = read_world(problem, world, domain)  # first: its module may register what the task speaks of
     learned = Task.load(task)
-    planned_in = read_world(problem, world, domain)
     if samples is not None:
         if (search, chance, iterations, seconds, render, start) != ("auto", "expectation", None, None, None, None):
             raise MeipError("--samples draws plans, and where they start, and searches nothing: leave out --search, "

@@ -14,6 +14,7 @@ rites                 rituals with a known demonstrator, for both
 everyday              everyday tasks against the number of demonstrations, beside other methods
 gallery               where those are, and demonstrations of them
 folding               its third: learn to fold from a few recorded folds
+folding_figures       the paper's figures of that
 folding_report        the sheets and tables of that
 generalized_planning  PDDL: small plans shown, larger problems solved
 wl_features           WL features as an agent, a peer of that

@@ -12,8 +12,8 @@ import typer
 from meip.base.errors import MeipError, did_you_mean
 
 __all__ = [
-    "convert", "demonstrate", "fold_app", "import_shirts", "list_garments", "parse_picture", "render_files",
-    "write_problem",
+    "convert", "demonstrate", "fold_app", "import_shirts", "list_fluents", "list_garments", "parse_picture",
+    "render_files", "write_problem",
 ]  # fmt: skip
 
 fold_app = typer.Typer(
@@ -106,6 +106,31 @@ def _keep(garments: list[Any], folder: Path | None, picture: Path | None) -> Non
 
 def _file_name(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "garment"
+
+
+@fold_app.command("fluents")
+def list_fluents(as_json: _Json = False) -> None:
+    """List what can be said about a cloth, beside the fluents of the paper's table.
+
+    \b
+    Examples:
+      meip fold fluents
+      meip fold fluents --json
+    """
+    from meip.worlds.folding.fluent_table import fluent_rows
+
+    rows = fluent_rows()
+    if as_json:
+        typer.echo(json.dumps([row._asdict() for row in rows], indent=2))
+        return
+    typer.echo(f"{'paper':18} {'here':14} {'arity':>5}  {'type':10} {'of':18} {'flat':>8} {'folded':>8}")
+    for row in rows:
+        flat, folded = ("" if value is None else f"{value:.3g}" for value in (row.flat, row.folded))
+        here = row.name or "(not here)"
+        typer.echo(f"{row.paper or '-':18} {here:14} {row.arity:5}  {row.type:10} {row.of:18} {flat:>8} {folded:>8}")
+    typer.echo(
+        "Flat, folded: of the first demonstrated shirt; the mean of a function, for how many a predicate is true."
+    )
 
 
 @fold_app.command("parse")

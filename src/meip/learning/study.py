@@ -218,8 +218,8 @@ class Study:
         """At most so many demonstrations, those with the oddest steps first; what is shown more often is not odd."""
         same, slips = self.evidence.same, self.slips()
         found: list[int] = []
-        for kind in dict.fromkeys(same[np.argsort(-slips, kind="stable")].tolist()):
-            copies = np.flatnonzero(same == kind).tolist()
+        for each in dict.fromkeys(same[np.argsort(-slips, kind="stable")].tolist()):
+            copies = np.flatnonzero(same == each).tolist()
             if len(found) + len(copies) <= most:
                 found += copies
         return found

@@ -237,7 +237,15 @@ class Study:
 
     def to_set_aside(self) -> list[int]:
         """The demonstrations that the tolerance allows to leave out: those with the oddest steps."""
-        return self._oddest_first(int(self.options.tolerance * len(self.evidence.paths) + 1e-9))
+        count = len(self.evidence.paths)
+        most = int(self.options.tolerance * count + 1e-9)
+        found = self._oddest_first(most)
+        if most and not found:
+            raise LearningError(
+                f"tolerance={self.options.tolerance:g} has no effect here: it allows to set {most} of {count} "
+                "demonstrations aside, and each was shown more often than that; leave it out, or allow more"
+            )
+        return found
 
     # --- fits ---
 

@@ -10,6 +10,7 @@ offers       what may be said about the demonstrations: all forms that some choi
 sparse       few statements, each worth more than its price: a softmax over choices
 curves       the same choices by many curves of real quantities, and how much these count
 rules        what was never done, and what always came first
+enforced     what the world made everybody do first to each single thing
 endings      what was always so in the end
 told         the small model that is told
 study        the fits to some demonstrations, and which of them are odd

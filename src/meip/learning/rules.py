@@ -236,8 +236,8 @@ def worth_telling(
 
     def instead(one: int, other: int, sign: int) -> bool:
         """Does one come true no earlier (sign 1) or later (-1) than the other, and is it the better of equals?"""
-        late = sign * (times[one] - times[other])
-        return bool((late >= 0).all() and ((late > 0).any() or simple[one] < simple[other]))
+        mine, its = sign * times[one], sign * times[other]
+        return bool((mine >= its).all() and ((mine > its).any() or simple[one] < simple[other]))
 
     def same(one: int, other: int) -> bool:
         return slot(concepts[one]) == slot(concepts[other]) or bool((times[one] == times[other]).all())

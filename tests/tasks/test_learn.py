@@ -174,6 +174,11 @@ def unlucky() -> list[Episode]:
     return [Episode(world, shown) for shown in (good, good, good, bad)]
 
 
+def small() -> list[Episode]:
+    """Few candidates: where each is learned anew."""
+    return demonstrate(random_rite(np.random.default_rng(1), 2, 2, 3), "free", np.random.default_rng(1), 4, 3)
+
+
 ANOTHER: dict[str, Any] = {
     "concepts": ("some(bamboo@2)",),
     "grammar": Grammar(quantifiers=("some",), aggregators=("max",), predicate_mean=True, max_level=1),
@@ -212,6 +217,8 @@ WHERE: dict[tuple[str, str], Any] = {  # demonstrations on which an option can b
     ("choices", "knots"): lined,
     ("choices", "relative"): lined,
     ("choices", "view"): lined,
+    ("svm-literal", "pursuit"): small,
+    ("svm-literal", "threshold"): small,
     ("plans", "chance_failures"): unlucky,
     ("svm", "chance_failures"): unlucky,
     ("svm-literal", "chance_failures"): unlucky,

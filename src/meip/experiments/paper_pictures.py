@@ -32,7 +32,8 @@ SHIFTED = (  # bars of Exp. 1: as many as can be told apart in black and white; 
     "paper (pursued)", "maxent-irl (bad, goal)", "maxent-irl (pursued)",
 )  # fmt: skip
 CHANGED = (  # of Exp. 2
-    "meip", "meip-svm", "meip-svm-literal", "paper", "paper, concepts given", "maxent-irl, final", "maxent-irl, visits",
+    "meip", "meip-svm", "meip-svm-literal", "paper", "paper, concepts given", "meip-defaults", "maxent-irl, final",
+    "maxent-irl, visits",
 )  # fmt: skip
 
 

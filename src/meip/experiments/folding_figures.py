@@ -153,7 +153,7 @@ def transfer(task: Task, shown: Demonstration, rows: Sequence[Row] = (), seed: i
     world = cast(Folding, load_problem(shown.problem))
     strips = [_strip(f"Shown (one of {task.provenance.demonstrations})", world, shown)]
     right = {
-        row["garment"]: f"; default order in {row['value'] * row['n']:.0f} of {row['n']} plans"
+        row["garment"]: f"; order kept in {row['value'] * row['n']:.0f} of {row['n']} plans"
         for row in rows
         if (row["metric"], row["method"], row["search"], row["trained"])
         == ("default_order", "meip", "choices", "varied")
@@ -165,7 +165,7 @@ def transfer(task: Task, shown: Demonstration, rows: Sequence[Row] = (), seed: i
         planned_in = Folding(one)
         plan = task.plan(planned_in, seed=seed).demonstration()
         kept = Referee(one).judge(replay(planned_in, plan).states).default_order
-        verdict = "Planned" if kept else "Planned (NOT the default order)"
+        verdict = "Planned" if kept else "Planned, order NOT kept"
         strips.append(_strip(verdict, planned_in, plan, right.get(kind, "")))
     return contact_sheet(strips, title="From the garments shown to garments never shown", columns=1)
 

@@ -32,6 +32,7 @@ __all__ = ["action_space", "entity_counts", "folding_line", "proposed_folds", "s
 
 PAD, HEAD = 20.0, 52.0
 ROOM = 13.0  # between the numbers of edges, in pixels
+REMEMBERED = 12  # folds that are drawn on top of them
 SHOWN = 200  # proposed folds in a picture
 
 
@@ -167,7 +168,7 @@ def proposed_folds(garment: Garment, proposal: Proposal, seed: int = 0, size: fl
     for action in drawn:
         line = place(np.array(segment(tuple(action))))
         canvas.add([Shape(line, stroke="text", width=1.4, closed=False, opacity=0.16, clip=room)])
-    for action in known[:: max(len(known) // 12, 1)]:
+    for action in rng.permutation(known)[:REMEMBERED]:
         line = place(np.array(segment(tuple(action))))
         canvas.add([Shape(line, stroke="fold", width=1.6, dash=(6.0, 4.0), closed=False, clip=room)])
     near, wild = (_along_a_seam(flat, rows) for rows in (drawn, grid(flat)))

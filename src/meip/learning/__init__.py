@@ -5,6 +5,7 @@ options      what decides a task, and what only decides how the work is done
 evidence     every demonstrated choice with what else could have been done, as arrays
 forms        the ways in which a concept can matter, as columns
 readings     demonstrations as shown, or only what their goals need of them
+thresholds   from which number on a quantity matters
 growth       which concepts are looked at, where there are too many
 offers       what may be said about the demonstrations: all forms that some choice tells apart
 sparse       few statements, each worth more than its price: a softmax over choices

@@ -128,6 +128,7 @@ def _report(
         "alternatives": len(evidence.rows),
         "alternatives_left_out": evidence.dropped,
         "levels": study.levels,
+        "thresholds": [list(pair) for pair in study.thresholds],
         "candidates": study.size,
         "strength": study.strength.value,
         "strengths": dict(zip(map(str, GRID), losses, strict=False)),

@@ -19,8 +19,19 @@ import numpy as np
 
 from meip.base.arrays import Floats
 from meip.concepts.canonical import conjuncts
-from meip.concepts.check import kind
-from meip.concepts.language import Agreement, Concept, Conjunction, Negation, Permutation, Primitive, Term, walk
+from meip.concepts.check import kind, signature
+from meip.concepts.language import (
+    Aggregated,
+    Agreement,
+    AtLeast,
+    Concept,
+    Conjunction,
+    Negation,
+    Permutation,
+    Primitive,
+    Term,
+    walk,
+)
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Form, Forms
@@ -148,7 +159,8 @@ def _price(concept: Concept, domain: Domain) -> float:
         isinstance(node, Conjunction | Agreement) and _with_own_goal(node.left, node.right, domain)
         for node in walk(concept)
     )
-    return float(max(concept.complexity - AGREEMENT * ideas, AGREED if ideas else 1.0))
+    named = sum(isinstance(node, AtLeast) for node in walk(concept))
+    return float(max(concept.complexity - AGREEMENT * ideas, AGREED if ideas else 1.0) + named)
 
 
 def _with_own_goal(left: Term, right: Term, domain: Domain) -> bool:
@@ -274,4 +286,4 @@ def _ranked(
 
 def quantity(concept: Concept, evidence: Evidence) -> bool:
     """Is it about something that is measured, not counted?"""
-    return any(isinstance(n, Primitive) and evidence.domain.fluent(n.name).real for n in walk(concept))
+    return any(isinstance(n, Aggregated) and signature(n.value, evidence.domain)[1] for n in walk(concept))

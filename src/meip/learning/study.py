@@ -74,6 +74,7 @@ class Study:
         evidence.check()
         self.levels: list[dict[str, Any]] = []
         self.cuts: list[str] = []
+        self.thresholds: tuple[tuple[str, float], ...] = ()
         self.concepts = concepts = self._given() if options.concepts is not None else self._bank()
         values, missing = evidence.denotation.matrix(concepts)
         values = np.where(missing, np.nan, values)
@@ -117,7 +118,7 @@ class Study:
     def _bank(self) -> list[Concept]:
         growth = Growth(self.evidence, self.options.grammar)
         found = growth.grow()
-        self.levels, self.cuts = growth.levels, growth.cuts
+        self.levels, self.cuts, self.thresholds = growth.levels, growth.cuts, growth.thresholds
         return found
 
     def _problem(self, concepts: Sequence[Concept]) -> Problem:

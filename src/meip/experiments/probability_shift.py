@@ -21,7 +21,14 @@ from meip.concepts.values.columns import GraphColumns
 from meip.experiments import Experiment
 from meip.experiments.boundary import boundary
 from meip.experiments.paper_pictures import draw_shift as draw
-from meip.experiments.short_way import CONCEPTS, TRAINED, asked_of, demonstrations, takes_the_short_way
+from meip.experiments.short_way import (
+    CONCEPTS,
+    TRAINED,
+    asked_of,
+    demonstrations,
+    surely_takes_the_short_way,
+    takes_the_short_way,
+)
 from meip.experiments.tables import Table, spread, text_table
 from meip.search.query import CHANCES, Agent, Query
 from meip.worlds.didactic import DOMAIN, Didactic
@@ -131,7 +138,7 @@ def _break_even(agent: Agent, horizon: int, how: dict[str, Any]) -> float:
     low, high = 0.0, 1.0
     while high - low > 1e-3:
         middle = (low + high) / 2
-        taken = takes_the_short_way(StateGraph(Didactic(middle, horizon)), agent, **how)
+        taken = surely_takes_the_short_way(StateGraph(Didactic(middle, horizon)), agent, **how)
         low, high = (middle, high) if taken else (low, middle)
     return 0.0 if low == 0.0 else 1.0 if high == 1.0 else (low + high) / 2
 

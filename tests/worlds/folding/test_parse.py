@@ -17,16 +17,9 @@ from meip.base.errors import DocumentError, MeipError, WorldError
 from meip.worlds.folding.canvas import to_svg, write_image
 from meip.worlds.folding.cloth import Garment
 from meip.worlds.folding.garments import TEMPLATES, garment, random_garment
-from meip.worlds.folding.parse_graph import (
-    ParsedEdge,
-    ParsedPolygon,
-    ParseGraph,
-    overlay,
-    parse_array,
-    parse_image,
-    to_garment,
-)
+from meip.worlds.folding.parse_graph import ParsedEdge, ParsedPolygon, ParseGraph, parse_array, parse_image, to_garment
 from meip.worlds.folding.parse_image import find_mask, outline_of_mask
+from meip.worlds.folding.parse_picture import overlay
 from meip.worlds.folding.render import mask, render_image
 
 PARTS = {
@@ -54,7 +47,7 @@ def seen(one: Garment, turn: float, size: int = 700) -> tuple[NDArray[np.uint8],
 def test_rendered_garments_parse_back_to_their_corners_and_parts(template: str) -> None:
     rng = np.random.default_rng(21)
     close = total = 0
-    for k in range(12):
+    for k in range(8):
         image, corners = seen(random_garment(template, rng), turn=float(rng.uniform(0, 360)) if k % 2 else 0.0)
         graph = parse_array(image)
         assert names(graph) == PARTS[template]
@@ -222,7 +215,7 @@ def test_any_single_shape_parses_or_is_refused_in_words() -> None:
             graph = parse_array(image)
         except WorldError:
             continue
-        assert to_garment(graph).area == pytest.approx(65.0**2)
+        assert to_garment(graph, unsure=True).area == pytest.approx(65.0**2)
         parsed += 1
     assert parsed > 40
 

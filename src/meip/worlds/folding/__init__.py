@@ -5,6 +5,9 @@ and nothing of what is learned about them.
 - `folds` over `kernel`, `chords`, `spread`: folding one cloth and many; `silhouette`: the visible outline
 - `fluents`: what can be said about a cloth; `proposal`: which folds to consider; `world`: all of it as a World
 - `demonstrate`: the scripted demonstrator and the bundled demonstrations; `referee`: was it folded as people do?
-- `render`, `canvas`: pictures; `parse_image`, `cuts`, `planar`, `parse_graph`: pictures back to polygons
+- `render`, `canvas`: pictures
+- `grammar`: the And-Or graph of clothes, as data; `chart`, `derive`: the likeliest derivation of an outline
+- `parse_image`: from pixels to an outline; `parts`, `planar`: to polygons; `parse_graph`: all of it as a document;
+  `parse_picture`: the graph to look at
 - `sampling`: many proposals at once; `commands`: ``meip fold``
 """

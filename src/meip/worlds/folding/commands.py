@@ -126,7 +126,8 @@ def parse_picture(
     from meip.base import documents
     from meip.worlds.folding.canvas import write_canvas
     from meip.worlds.folding.fold_format import write_fold
-    from meip.worlds.folding.parse_graph import overlay, parse_image, to_garment
+    from meip.worlds.folding.parse_graph import parse_image, to_garment
+    from meip.worlds.folding.parse_picture import overlay
 
     graph = parse_image(image)
     if output is not None:

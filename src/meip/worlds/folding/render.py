@@ -251,7 +251,7 @@ def rows_of_file(path: str | Path) -> list[Row]:
     if isinstance(found, Garment):
         return [_flat(found)]
     if isinstance(found, ParseGraph):
-        return [_flat(to_garment(found))]
+        return [_flat(to_garment(found, unsure=True))]
     if isinstance(found, Demonstration):
         return [demonstration_row(found, where=str(path))]
     if callable(getattr(found, "demonstration", None)):  # a plan; worlds do not know tasks

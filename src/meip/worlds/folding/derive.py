@@ -55,6 +55,10 @@ def derive(
     """
     if kind is not None and kind not in KINDS and kind != PLAIN:
         raise WorldError(f"no kind of garment is called {kind!r}; {did_you_mean(kind, [*KINDS, PLAIN])}")
+    corners = sorted({name for one in KINDS for name in network(one).states})
+    for name in keypoints or {}:
+        if name not in corners:
+            raise WorldError(f"no corner is called {name!r}; {did_you_mean(name, corners)}")
     ring = ring_of(polygon)
     pointed = _pointed(ring, keypoints or {})
     directions = np.radians(np.arange(0, 360, STEP))

@@ -19,7 +19,7 @@ from meip.worlds.folding.canvas import load_cv2
 from meip.worlds.folding.cloth import first_crossing, signed_area
 from meip.worlds.folding.planar import turns
 
-__all__ = ["find_mask", "outline_of_mask", "read_image"]
+__all__ = ["colour_image", "find_mask", "outline_of_mask", "read_image"]
 
 MAX_BYTES = 64 * 2**20
 LARGEST_SIDE = 2048
@@ -52,6 +52,13 @@ def read_image(path: str | Path) -> NDArray[np.uint8]:
             image, None, fx=LARGEST_SIDE / largest, fy=LARGEST_SIDE / largest, interpolation=cv2.INTER_AREA
         )
     found: NDArray[np.uint8] = image
+    return found
+
+
+def colour_image(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The image with three channels, blue first."""
+    cv2 = load_cv2()
+    found: NDArray[np.uint8] = cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image[..., :3].copy()
     return found
 
 

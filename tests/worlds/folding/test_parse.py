@@ -18,9 +18,10 @@ from meip.worlds.folding.canvas import to_svg, write_image
 from meip.worlds.folding.cloth import Garment
 from meip.worlds.folding.garments import TEMPLATES, garment, random_garment
 from meip.worlds.folding.parse_graph import ParsedEdge, ParsedPolygon, ParseGraph, parse_array, parse_image, to_garment
-from meip.worlds.folding.parse_image import find_mask, outline_of_mask
+from meip.worlds.folding.parse_image import outline_of_mask
 from meip.worlds.folding.parse_picture import overlay
 from meip.worlds.folding.render import mask, render_image
+from meip.worlds.folding.segment import find_mask
 
 PARTS = {
     "tshirt": ["body", "sleeve_left", "sleeve_right"],
@@ -127,7 +128,7 @@ def with_boxes(*boxes: tuple[int, int, int, int]) -> NDArray[np.uint8]:
         (plain(), "no garment"),
         (with_boxes((20, 20, 100, 200), (170, 30, 90, 220)), "2 garments in one picture"),
         (with_boxes((0, 60, 100, 100)), "runs out of the picture"),
-        (np.random.default_rng(3).integers(0, 255, (300, 300, 3)).astype(np.uint8), "no plain background"),
+        (np.random.default_rng(3).integers(0, 255, (300, 300, 3)).astype(np.uint8), "cannot be told apart"),
         (plain(20, 20), "too few"),
     ],
 )

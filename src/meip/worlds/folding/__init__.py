@@ -7,7 +7,8 @@ and nothing of what is learned about them.
 - `demonstrate`: the scripted demonstrator and the bundled demonstrations; `referee`: was it folded as people do?
 - `render`, `canvas`: pictures
 - `grammar`: the And-Or graph of clothes, as data; `chart`, `derive`: the likeliest derivation of an outline
-- `parse_image`: from pixels to an outline; `parts`, `planar`: to polygons; `parse_graph`: all of it as a document;
-  `parse_picture`: the graph to look at
+- `parse_image`, `sheet`, `segment`: from a file to a straightened picture, a mask and its outline
+- `parts`, `planar`: to polygons; `parse_graph`: all of it as a document; `parse_picture`: the graph to look at
+- `photo`: pictures as a phone takes them, to try that on
 - `sampling`: many proposals at once; `commands`: ``meip fold``
 """

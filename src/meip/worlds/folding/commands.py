@@ -122,6 +122,14 @@ def parse_picture(
     keypoints: Annotated[
         list[str] | None, typer.Option("--keypoint", metavar="NAME=X,Y", help="A corner, in pixels.")
     ] = None,
+    rectangle: Annotated[
+        str | None, typer.Option("--rectangle", metavar="X,Y,W,H", help="Round the garment, in pixels.")
+    ] = None,
+    click: Annotated[str | None, typer.Option("--click", metavar="X,Y", help="A point on the garment.")] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option("--sheet", metavar="CORNERS", help="A4 paper beside it: X,Y,X,Y,X,Y,X,Y, or find; gives scale."),
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Parse a picture into polygons, edges and vertices; ask where it is not sure.
@@ -136,15 +144,16 @@ def parse_picture(
     from meip.worlds.folding.canvas import write_canvas
     from meip.worlds.folding.fold_format import write_fold
     from meip.worlds.folding.parse_graph import parse_array, to_garment
-    from meip.worlds.folding.parse_image import colour_image, read_image
-    from meip.worlds.folding.parse_picture import overlay, tree as drawn_tree
+    from meip.worlds.folding.parse_image import read_image
+    from meip.worlds.folding.parse_picture import backdrop, overlay, tree as drawn_tree
 
-    pixels = read_image(image)
-    graph = parse_array(pixels, source=image.name, where=str(image), hints=_hints(up, kind, keypoints or []))
+    photo = read_image(image)
+    hints = _hints(up, kind, keypoints or [], rectangle, click, sheet)
+    graph = parse_array(photo, source=image.name, where=str(image), hints=hints)
     if output is not None:
         documents.write(output, graph)
     if picture is not None:
-        write_canvas(picture, overlay(graph, colour_image(pixels)))
+        write_canvas(picture, overlay(graph, backdrop(graph, photo)))
     if tree is not None:
         write_canvas(tree, drawn_tree(graph))
     if garment is not None and not graph.doubt:
@@ -172,7 +181,9 @@ def _say(graph: Any, image: Path, written: list[Path | None]) -> None:
 _SIDES = {"up": 0.0, "right": 90.0, "down": 180.0, "left": 270.0}
 
 
-def _hints(up: str | None, kind: str | None, keypoints: list[str]) -> Any:
+def _hints(
+    up: str | None, kind: str | None, keypoints: list[str], rectangle: str | None, click: str | None, sheet: str | None
+) -> Any:
     """What the options say about a picture."""
     from meip.worlds.folding.parse_graph import Hints
 
@@ -184,11 +195,25 @@ def _hints(up: str | None, kind: str | None, keypoints: list[str]) -> Any:
             raise MeipError(f"--up {up}: expected {', '.join(_SIDES)}, or degrees clockwise from up") from None
     points = {}
     for text in keypoints:
-        match = re.fullmatch(r"(\w+)=([-+.\d]+),([-+.\d]+)", text)
-        if match is None:
-            raise MeipError(f"--keypoint {text}: expected NAME=X,Y, for example armpit_left=310,95")
-        points[match[1]] = (float(match[2]), float(match[3]))
-    return Hints(angle, kind, points)
+        name, _, place = text.partition("=")
+        points[name] = _numbers("--keypoint", place, 2, "NAME=X,Y, for example armpit_left=310,95")
+    box = _numbers("--rectangle", rectangle, 4, "X,Y,WIDTH,HEIGHT") if rectangle else None
+    at = _numbers("--click", click, 2, "X,Y") if click else None
+    paper: Any = None
+    if sheet is not None:
+        flat = () if sheet == "find" else _numbers("--sheet", sheet, 8, "the four corners as X,Y,X,Y,X,Y,X,Y, or find")
+        paper = tuple(zip(flat[::2], flat[1::2], strict=True))
+    return Hints(angle, kind, points, box, at, paper)
+
+
+def _numbers(option: str, text: str, count: int, expected: str) -> Any:
+    try:
+        found = tuple(float(number) for number in text.split(","))
+    except ValueError:
+        found = ()
+    if len(found) != count or not all(abs(number) < 1e6 for number in found):
+        raise MeipError(f"{option} {text}: expected {expected}")
+    return found
 
 
 @fold_app.command("render")

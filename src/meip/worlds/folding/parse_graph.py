@@ -21,9 +21,11 @@ from meip.base.errors import WorldError
 from meip.worlds.folding.cloth import TAGS, Garment, Part
 from meip.worlds.folding.derive import Derivation, derive
 from meip.worlds.folding.grammar import KINDS, RULES
-from meip.worlds.folding.parse_image import find_mask, outline_of_mask, read_image
+from meip.worlds.folding.parse_image import Photo, outline_of_mask, read_image
 from meip.worlds.folding.parts import Parts, cut_into_parts, doubt
 from meip.worlds.folding.planar import pairs
+from meip.worlds.folding.segment import Box, find_mask
+from meip.worlds.folding.sheet import View, straightened
 
 __all__ = [
     "Choice",
@@ -85,6 +87,12 @@ class Hints:
     """Degrees clockwise from the picture's up: 0 up, 90 right, 180 down."""
     kind: str | None = None
     keypoints: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    rectangle: Box | None = None
+    """Round the garment: x, y, width, height."""
+    click: tuple[float, float] | None = None
+    """A point on the garment."""
+    sheet: tuple[tuple[float, float], ...] | None = None
+    """The corners of a sheet of A4 paper, in order round it; an empty tuple: look for one."""
 
 
 @document("parse-graph")
@@ -110,6 +118,10 @@ class ParseGraph:
     second: Rival | None = None
     doubt: str = ""
     """What it is not sure of, and what would help; empty where it is sure."""
+    onto: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    """From these coordinates to pixels of the picture that was given: a homography, row by row."""
+    centimetre: float = 0.0
+    """The length of a unit in centimetres; 0 if nothing tells it."""
 
     def __post_init__(self) -> None:
         for edge in self.edges:
@@ -147,26 +159,46 @@ def parse_image(path: str | Path, hints: Hints | None = None) -> ParseGraph:
 
 
 def parse_array(
-    image: NDArray[np.uint8], *, source: str = "image", where: str | None = None, hints: Hints | None = None
+    image: NDArray[np.uint8] | Photo, *, source: str = "image", where: str | None = None, hints: Hints | None = None
 ) -> ParseGraph:
     """Parse an image [height, width(, channels)] as OpenCV has it (blue first)."""
     where, hints = where or source, hints or Hints()
-    outline = outline_of_mask(find_mask(image, where=where), where=where) * (1.0, -1.0)
-    up = None if hints.up is None else float(np.radians(90.0 - hints.up))
-    keypoints = {name: np.array(point) * (1.0, -1.0) for name, point in hints.keypoints.items()}
+    view = straightened(image if isinstance(image, Photo) else Photo(image), hints.sheet, where=where)
+    rectangle, click, keypoints, up = _in_view(view, hints)
+    mask = find_mask(view.pixels, where=where, rectangle=rectangle, click=click)
+    outline = outline_of_mask(mask, where=where) * (1.0, -1.0)
     try:
         found = derive(outline, kind=hints.kind, up=up, keypoints=keypoints)
     except WorldError as error:
         raise WorldError(f"{where}: {error}") from None
     parts = cut_into_parts(outline, found[0])
     polygons, edges = _graph(parts)
-    height, width = image.shape[:2]
+    height, width = view.pixels.shape[:2]
     return ParseGraph(
         source, width, height, _axis(outline, found[0]), polygons, edges, pairs(parts.polygon * (1.0, -1.0)),
         parts.corners, _choices(found[0]), found[0].probability,
         Rival(found[1].kind, _axis(outline, found[1]), found[1].probability) if len(found) > 1 else None,
-        doubt(outline, found, frozenset(keypoints)),
+        doubt(outline, found, frozenset(keypoints)), tuple(view.onto.ravel().tolist()), view.centimetre,
     )  # fmt: skip
+
+
+def _in_view(
+    view: View, hints: Hints
+) -> tuple[Box | None, tuple[float, float] | None, dict[str, Floats], float | None]:
+    """What a person said in pixels of the given picture, in the coordinates of what is parsed."""
+    rectangle, click, up = None, None, None
+    if hints.rectangle is not None:
+        x, y, w, h = hints.rectangle
+        ends = view.seen(np.array([[x, y], [x + w, y], [x, y + h], [x + w, y + h]]))
+        low, size = ends.min(axis=0), np.ptp(ends, axis=0)
+        rectangle = (float(low[0]), float(low[1]), float(size[0]), float(size[1]))
+    if hints.click is not None:
+        (x, y) = view.seen(np.array([hints.click]))[0]
+        click = (float(x), float(y))
+    if hints.up is not None:
+        up = float(np.radians(90.0 - hints.up))
+    points = {name: view.seen(np.array([at]))[0] * (1.0, -1.0) for name, at in hints.keypoints.items()}
+    return rectangle, click, points, up
 
 
 def _axis(outline: Floats, one: Derivation) -> tuple[tuple[float, float], tuple[float, float]]:

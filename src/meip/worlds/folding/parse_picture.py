@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from meip.worlds.folding.canvas import Canvas, Dot, Image, Shape, Text, fitted
+from meip.worlds.folding.canvas import Canvas, Dot, Image, Shape, Text, fitted, load_cv2
 from meip.worlds.folding.parse_graph import Choice, ParsedPolygon, ParseGraph
+from meip.worlds.folding.parse_image import Photo
+from meip.worlds.folding.segment import colour_image
 
-__all__ = ["overlay", "tree"]
+__all__ = ["backdrop", "overlay", "tree"]
 
 ROW, COLUMN = 74.0, 30.0  # of the tree, per level and per edge
+
+
+def backdrop(graph: ParseGraph, photo: Photo) -> Image:
+    """The picture as it was parsed: smaller than the file's, and straightened if there was a sheet of paper."""
+    cv2 = load_cv2()
+    to_file = np.array(graph.onto).reshape(3, 3)
+    back = np.linalg.inv(to_file) @ np.diag([photo.shrunk, photo.shrunk, 1.0])
+    seen: Image = cv2.warpPerspective(colour_image(photo.pixels), back, (graph.width, graph.height))
+    return seen
 
 
 def overlay(graph: ParseGraph, photo: Image | None = None, *, width: float = 560.0) -> Canvas:

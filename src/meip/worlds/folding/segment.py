@@ -30,6 +30,7 @@ COLOURS = 5  # the border's colours are summed up by so many
 FAR = 3.0  # cloth is so many times further from the table's colours than they are from each other
 CLEAR = 2.5  # the two sides of the cut differ at least so many times as much as neighbours on the table do
 ROUNDS = 4
+PRINT = 0.04  # a smaller share of the picture may be a print on something that is cut off
 CROSSES = 30.0  # Lab units between a table and something that lies across the border
 
 
@@ -55,12 +56,19 @@ def find_mask(
     if image.ndim == 3 and image.shape[2] == 4 and (_border(image[..., 3]) < 128).mean() > 0.5:
         return _largest_piece(cv2, np.where(image[..., 3] >= 128, 255, 0).astype(np.uint8), where)
     lab = cv2.cvtColor(colour_image(image), cv2.COLOR_BGR2LAB)
-    if rectangle is None and _something_crosses(cv2, lab):
-        raise WorldError(_cut_off(where))
     plain = _differs_from_border(cv2, lab) if rectangle is None and click is None else None
     if plain is not None:
         return _largest_piece(cv2, plain, where)
-    return _largest_piece(cv2, _cut(cv2, lab, rectangle, click, where), where, click)
+    crosses = rectangle is None and _something_crosses(cv2, lab)  # the garment, or only the table's edge
+    try:
+        found = _largest_piece(cv2, _cut(cv2, lab, rectangle, click, where), where, click)
+    except WorldError:
+        if crosses:
+            raise WorldError(_cut_off(where)) from None
+        raise
+    if crosses and (found > 0).mean() < PRINT:
+        raise WorldError(_cut_off(where))
+    return found
 
 
 def _border(plane: NDArray[Any]) -> NDArray[Any]:

@@ -271,12 +271,20 @@ def to_garment(graph: ParseGraph, name: str | None = None, *, unsure: bool = Fal
     if length == 0:
         raise WorldError("the axis of the parse graph has no length, so that up cannot be told")
     x, y = up / length
-    upright = (points - hem) @ np.array([[y, x], [-x, y]])
+    turned = np.array([[y, x], [-x, y]])
+    upright = (points - hem) @ turned
     rings = {polygon.name: graph.ring(polygon) for polygon in graph.polygons}
     flat = [Part(part, pairs(upright[ring])) for part, ring in rings.items()]
-    scaled = upright * (ROOT_AREA / sum(part.area for part in flat) ** 0.5)
+    scale = graph.centimetre or ROOT_AREA / sum(part.area for part in flat) ** 0.5
+    scaled = upright * scale
     parts = tuple(
         Part(polygon.name, pairs(scaled[rings[polygon.name]]), tuple(graph.edges[e].tag for e in polygon.edges))
         for polygon in graph.polygons
     )
-    return Garment(name or Path(graph.source).stem or "parsed", parts, template="image")
+    back = np.eye(3)  # from the garment to the graph's coordinates, whose y points down
+    back[:2, :2], back[:2, 2] = (turned / scale) * np.array([[1.0], [-1.0]]), hem * (1.0, -1.0)
+    onto = np.array(graph.onto).reshape(3, 3) @ back
+    return Garment(
+        name or Path(graph.source).stem or "parsed", parts, template="image",
+        onto=tuple(onto.ravel().tolist()), centimetre=1.0 if graph.centimetre else 0.0,
+    )  # fmt: skip

@@ -29,7 +29,7 @@ from meip.worlds.folding.diagrams import action_space, entity_counts, folding_li
 from meip.worlds.folding.folds import Fold
 from meip.worlds.folding.garments import TEMPLATES, garment, random_garment
 from meip.worlds.folding.referee import Referee
-from meip.worlds.folding.render import Row as Strip, contact_sheet, plan_row, segment
+from meip.worlds.folding.render import Row as Strip, contact_sheet, plan_row
 from meip.worlds.folding.world import Folding, proposal_from
 
 __all__ = ["draw", "log_likelihood", "orders", "transfer"]
@@ -105,7 +105,7 @@ def _scored(task: Task, one: Garment, order: Sequence[str], title: str) -> Strip
         raise WorldError(f"the script {', '.join(order)} does not fit {one.name}")
     plan, utility = replay(world, shown), _utilities(task, world, shown)
     captions = [f"{name}, g = {g:.2f}" for name, g in zip(("flat", "fold 1", "fold 2", "fold 3"), utility, strict=True)]
-    states, folds = [cast(Cloth, s) for s in plan.states], [segment(cast(Fold, a)) for a in plan.actions]
+    states, folds = [cast(Cloth, s) for s in plan.states], [cast(Fold, a) for a in plan.actions]
     tau = task.score(world, shown)
     return plan_row(f"{title} (tau {tau:+.2f})", states, captions=captions, folds=folds, logo=one.logo, turn_over=False)
 
@@ -173,5 +173,5 @@ def transfer(task: Task, shown: Demonstration, rows: Sequence[Row] = (), seed: i
 def _strip(title: str, world: Folding, shown: Demonstration, more: str = "") -> Strip:
     plan, count = replay(world, shown), entity_counts(Cloth.flat(world.garment))
     told = f"{title}: {world.garment.name}, {count['edge']} edges, {count['vertex']} vertices{more}"
-    states, folds = [cast(Cloth, s) for s in plan.states], [segment(cast(Fold, a)) for a in plan.actions]
+    states, folds = [cast(Cloth, s) for s in plan.states], [cast(Fold, a) for a in plan.actions]
     return plan_row(told, states, folds=folds, logo=world.garment.logo)

@@ -142,6 +142,7 @@ def document(task: Task, graph: StateGraph, found: Found, query: Query, start: i
     chosen = task.ranking(graph, states)[list(states)]  # [h, members]
     by_choices = task.choosing is not None and found.method == "choices"
     told = explained(graph, cast(ChoiceRanking, task.choosing), found, query) if by_choices else None
+    how = graph.instructions(states, found.actions)
     steps = [
         PlanStep(
             encode(graph.action(action)),
@@ -150,6 +151,7 @@ def document(task: Task, graph: StateGraph, found: Found, query: Query, start: i
             _agreement(chosen, t) if told is None else told.confidence[t - 1],
             () if told is None else told.why[t - 1],
             *_chance(graph, states[t - 1], action, state),
+            how[t - 1],
         )
         for t, (action, state) in enumerate(zip(found.actions, states[1:], strict=True), start=1)
     ]

@@ -106,6 +106,8 @@ class PlanStep:
     """Of this outcome, where chance has a say."""
     outcome: int | None = field(default=None, metadata=OMIT)
     """Its index among the outcomes."""
+    how: dict[str, Any] | None = field(default=None, metadata=OMIT)
+    """How it is carried out, where the world says so (the hook `Instructs`)."""
 
 
 @document("plan")

@@ -6,6 +6,7 @@ default, so that a page can restyle a picture that it embeds.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
@@ -104,6 +105,9 @@ class Canvas:
     height: float
     title: str = ""
     items: list[Shape | Dot | Text] = field(default_factory=list)
+    photo: Image | None = None
+    """A photograph under everything else, from the upper left corner on, `photo_scale` units to the pixel."""
+    photo_scale: float = 1.0
 
     def add(self, items: Iterable[Shape | Dot | Text]) -> None:
         self.items.extend(items)
@@ -154,8 +158,18 @@ def to_svg(canvas: Canvas, theme: Theme = LIGHT) -> str:
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(title)}'
     defs = f"<defs>{''.join(clips.values())}</defs>\n" if clips else ""
     backdrop = f'<rect width="100%" height="100%"{paint(fill="background")}/>'
+    backdrop += _photo_svg(canvas)
     font = 'font-family="system-ui, -apple-system, Segoe UI, Roboto, sans-serif"'
     return f"{head} {font}>\n<title>{title}</title>\n{defs}{backdrop}\n" + "\n".join(body) + "\n</svg>\n"
+
+
+def _photo_svg(canvas: Canvas) -> str:
+    if canvas.photo is None:
+        return ""
+    height, width = (side * canvas.photo_scale for side in canvas.photo.shape[:2])
+    _, data = load_cv2().imencode(".jpg", canvas.photo)
+    code = b64encode(data.tobytes()).decode("ascii")
+    return f'<image width="{_n(width)}" height="{_n(height)}" href="data:image/jpeg;base64,{code}"/>'
 
 
 def _shape_svg(shape: Shape, painted: str, clip: str) -> str:
@@ -194,6 +208,10 @@ def to_image(canvas: Canvas, theme: Theme = LIGHT, scale: float = 2.0) -> Image:
         raise MeipError(f"a picture of {width} x {height} pixels is too large; draw fewer plans or a smaller scale")
     painter = _Painter(cv2, np.empty((2 * height, 2 * width, 3), dtype=np.uint8), asdict(theme), 2 * scale)
     painter.image[:] = painter.colour("background")
+    if canvas.photo is not None:
+        sides = [max(round(side * canvas.photo_scale * 2 * scale), 1) for side in canvas.photo.shape[:2]]
+        photo = cv2.resize(canvas.photo, sides[::-1], interpolation=cv2.INTER_AREA)[: 2 * height, : 2 * width]
+        painter.image[: photo.shape[0], : photo.shape[1]] = photo
     for item in canvas.items:
         painter.paint(item)
     image: Image = cv2.resize(painter.image, (width, height), interpolation=cv2.INTER_AREA)

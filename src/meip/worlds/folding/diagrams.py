@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from meip.worlds.folding.proposal import (
     propose,
     seam_frames,
 )
-from meip.worlds.folding.render import Placement, cloth_shapes, placement, segment
+from meip.worlds.folding.render import Placement, cloth_shapes, placement
 from meip.worlds.folding.silhouette import parsed
 
 __all__ = ["action_space", "entity_counts", "folding_line", "proposed_folds", "structures"]
@@ -105,7 +106,7 @@ def folding_line(garment: Garment, action: Fold, size: float = 300.0) -> Canvas:
             turn = np.linalg.inv(layer.affine[:, :2])
             canvas.add(_hatched(place((layer.polygon - layer.affine[:, 2]) @ turn.T)))
     x, y, r, theta = action
-    ends, (cx, cy) = place(np.array(segment(action))), place(np.array([[x, y]]))[0]
+    ends, (cx, cy) = place(_ends(action)), place(np.array([[x, y]]))[0]
     canvas.add([Shape(ends, stroke="fold", width=2.4, dash=(7.0, 4.0), closed=False), Dot(cx, cy, 4, "fold")])
     level = np.array([[cx, cy], [cx + 46, cy]])
     arc = np.array([[cx + 30 * math.cos(a), cy - 30 * math.sin(a)] for a in np.linspace(0, theta, 20)])
@@ -144,7 +145,7 @@ def action_space(garment: Garment, size: float = 420.0) -> Canvas:
     canvas.add(Dot(float(x), float(y), 1.6, "text") for x, y in place(centres))
     one = centres[np.argmin(np.hypot(*(centres - centres.mean(axis=0)).T))]
     for action in actions[(actions[:, :2] == one).all(axis=1)]:
-        shortened = place(np.array(segment((*action[:2], min(action[2], 0.5 * flat.scale), action[3]))))
+        shortened = place(_ends((*action[:2], min(action[2], 0.5 * flat.scale), action[3])))
         canvas.add([Shape(shortened, stroke="fold", width=0.9, closed=False)])
     told = f"{CENTRES} x {CENTRES} points, {ANGLES} angles, {len(LENGTHS)} lengths (short ones drawn): {len(actions):,}"
     canvas.add([
@@ -166,10 +167,10 @@ def proposed_folds(garment: Garment, proposal: Proposal, seed: int = 0, size: fl
     canvas.add(cloth_shapes(flat, place, garment.logo))
     room = _box(PAD, HEAD, size, size)
     for action in drawn:
-        line = place(np.array(segment(tuple(action))))
+        line = place(_ends(action))
         canvas.add([Shape(line, stroke="text", width=1.4, closed=False, opacity=0.16, clip=room)])
     for action in rng.permutation(known)[:REMEMBERED]:
-        line = place(np.array(segment(tuple(action))))
+        line = place(_ends(action))
         canvas.add([Shape(line, stroke="fold", width=1.6, dash=(6.0, 4.0), closed=False, clip=room)])
     near, wild = (_along_a_seam(flat, rows) for rows in (drawn, grid(flat)))
     told = f"thin: {len(drawn)} proposed folds; dashed: some of {len(known)} remembered ones"
@@ -198,8 +199,14 @@ def _hatched(polygon: Floats) -> list[Shape]:
     return [Shape(line, stroke="outline", width=0.8, closed=False, clip=polygon) for line in lines]
 
 
+def _ends(action: Sequence[float] | Floats) -> Floats:
+    """The ends of a folding segment (x, y, r, theta), [2, 2]."""
+    x, y, r, theta = action
+    return np.array([x, y]) + r * np.array([[-1.0], [1.0]]) * (math.cos(theta), math.sin(theta))
+
+
 def _moved(place: Placement, x: float, y: float) -> Placement:
-    return Placement(place.scale, place.x + x, place.y + y, place.mirror)
+    return replace(place, x=place.x + x, y=place.y + y)
 
 
 def _box(x: float, y: float, wide: float, high: float) -> Floats:

@@ -22,6 +22,7 @@ from meip.base.errors import WorldError
 from meip.model.demonstrations import Demonstration, Plan, replay
 from meip.model.domain import Domain, FactBlock, Facts
 from meip.model.world import Picture, World
+from meip.worlds.folding.carry_out import carried, centimetre, instruction
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fluents import DOMAIN, fact_blocks
 from meip.worlds.folding.folds import Fold, fold, pile
@@ -133,16 +134,37 @@ class Folding(World):
             return replace(self, proposal=wild, candidates=max(self.candidates, ALTERNATIVES), seed=seed)
         return self if self.proposal.box else replace(self, proposal=given)
 
+    def instructions(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> list[dict[str, Any]]:
+        """For each fold the crease, the side that moves, where to grasp it and where to lay it down."""
+        return [
+            instruction(self.garment, before, action, after)
+            for before, action, after in zip(states, actions, states[1:], strict=False)
+        ]
+
     def draw(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> list[Picture]:
-        """Every cloth from the back with its next fold, and the last one turned over as well."""
+        """The flat cloth, every fold before and after with its own numbers, and the other side in the end."""
         from meip.worlds.folding.canvas import to_svg
         from meip.worlds.folding.render import frame_pictures
 
         row = self._row(states, actions)
-        notes = ["", *(_along(action) for action in actions)]
-        notes += [""] * (len(row.frames) - len(notes))
-        frames = zip(row.frames, frame_pictures(row), notes, strict=True)
-        return [Picture(frame.caption, to_svg(canvas), note) for frame, canvas, note in frames]
+        notes = ["", *map(self._note, states, actions, states[1:]), ""]
+        return [
+            Picture(caption, to_svg(canvas), note)
+            for (caption, canvas), note in zip(frame_pictures(row), notes, strict=True)
+        ]
+
+    def _note(self, before: Cloth, action: Fold, after: Cloth) -> str:
+        """A fold in numbers, for hands."""
+        one = carried(before, action, after)
+        unit, sign = (centimetre(self.garment), " cm") if centimetre(self.garment) else (1.0, "")
+        hands = " and ".join(
+            f"({x * unit:.3g}, {y * unit:.3g}) onto ({u * unit:.3g}, {v * unit:.3g})"
+            for (x, y), (u, v) in zip(one.grasps, one.places, strict=True)
+        )
+        length = float(np.linalg.norm(one.crease[1] - one.crease[0])) * unit
+        x, y = one.crease.mean(axis=0) * unit
+        angle = math.degrees(action[3]) % 180
+        return f"Crease through ({x:.3g}, {y:.3g}), {length:.3g}{sign} long, {angle:.0f} degrees. Lay {hands}."
 
     def paint(self, path: str | Path, states: Sequence[Cloth], actions: Sequence[Fold], title: str) -> None:
         """The plan as a contact sheet: .svg or .png."""
@@ -152,9 +174,9 @@ class Folding(World):
         write_canvas(path, contact_sheet([self._row(states, actions)], title=title))
 
     def _row(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> Any:
-        from meip.worlds.folding.render import plan_row, segment
+        from meip.worlds.folding.render import plan_row
 
-        return plan_row(self.garment.name, list(states), folds=[segment(a) for a in actions], logo=self.garment.logo)
+        return plan_row(self.garment.name, list(states), folds=list(actions), logo=self.garment.logo)
 
     def describe(self, state: Cloth) -> str:
         x0, y0, x1, y1 = state.bounds
@@ -175,11 +197,6 @@ class Folding(World):
         else:
             known.move_to_end(state)
         return found
-
-
-def _along(action: Fold) -> str:
-    x, y, r, theta = action
-    return f"along ({x:.3g}, {y:.3g}), {2 * r:.3g} long, {math.degrees(theta):.0f} degrees"
 
 
 def proposal_from(

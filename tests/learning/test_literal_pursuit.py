@@ -34,6 +34,16 @@ RITE = Rite((Want("torch", "all"), Want("bamboo", "exactly", 2)), ("torch", "bam
 DOMAIN = RITE.world("free", 3).domain
 
 
+@pytest.fixture(scope="module", autouse=True)
+def built_in_operations_only() -> Iterator[None]:
+    """Whatever other tests registered."""
+    own = {name: one for name, one in operations._OPERATIONS.items() if name not in operations.BUILT_IN}
+    for name in own:
+        del operations._OPERATIONS[name]
+    yield
+    operations._OPERATIONS.update(own)
+
+
 def shown(order: Order = "free") -> list[Episode]:
     return demonstrate(RITE, order, np.random.default_rng(1), 5, 3)
 

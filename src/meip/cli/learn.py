@@ -30,7 +30,7 @@ def learn(
         str,
         typer.Option(
             help="What is compared: choices (single steps); by the paper's pursuit plans (whole ones) or history (what "
-            "steps add to theirs); svm, svm-literal: a Ranking SVM, with our labels or the paper's. auto: choices."
+            "steps add to theirs); svm, svm-literal: a Ranking SVM, with our labels, with the paper's. auto: choices."
         ),
     ] = "auto",
     paper: Annotated[

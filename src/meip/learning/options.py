@@ -68,8 +68,8 @@ class LearnOptions(Strict):
     objective: Objective = "auto"
     """What is maximised. choices: the likelihood of single steps among their alternatives, by what they add to g;
     plans: of whole plans (Eq. 10), by the paper's pursuit; history: of single steps by what they add to their history
-    (the sum of tanh(g - g before)), by the same pursuit; svm, svm-literal: by a Ranking SVM, with labels of our
-    own at the first deviation, and with the paper's as printed. auto: choices."""
+    (the sum of tanh(g - g before)), by the same pursuit; svm, svm-literal: a Ranking SVM with
+    labels of our own, and with the paper's. auto: choices."""
     view: View = "auto"
     """Of choices: few statements (sparse), many curves of real quantities (curves), or by held-out choices as much of
     both as foresees them best."""

@@ -6,6 +6,7 @@ other, trousers are cut into two legs from the crotch to the middle of the belt.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,13 +14,14 @@ import numpy as np
 from meip.base.arrays import Floats
 from meip.worlds.folding.cloth import first_crossing, signed_area
 from meip.worlds.folding.derive import Derivation, seams
-from meip.worlds.folding.planar import chord_inside, crossings_with_line, inserted, piece, point_at, simplified
+from meip.worlds.folding.planar import chord_inside, crossings_with_line, inserted, piece, point_at, simplified, walked
 
 __all__ = ["Parts", "cut_into_parts", "doubt"]
 
 TOLERANCE = 0.005
 """Bends of less than this share of the diagonal are wrinkles."""
 SMOOTH = 32  # an outline with so few corners has no wrinkles
+SHIFT, SHIFTS = 0.02, 8  # a seam's ends may be moved by so many such steps (of the root of the area)
 SNAP = 0.05  # of the root of the area: a cut ends at a corner this near
 SEEN = 0.02  # of the root of the area: a neck that bends less cannot be seen
 SURE = 0.7
@@ -41,15 +43,17 @@ class Parts:
 
 
 def cut_into_parts(polygon: Floats, one: Derivation) -> Parts:
-    """Parts of a simple polygon, counter-clockwise. A seam that would leave the cloth is not cut."""
+    """Parts of a simple polygon, counter-clockwise. A seam that would leave the cloth is moved, or else not cut."""
     places = {name: _snapped(polygon, place) for name, place in one.corners.items()}
     if "crotch" in places:
         places["belt"] = _belt(polygon, places, one.up)
-    cuts = {
-        part: (a, b)
-        for part, (a, b) in seams(one).items()
-        if places[a] != places[b] and chord_inside(polygon, places[a], places[b])
-    }
+    cuts = seams(one)
+    for part, (a, b) in seams(one).items():
+        moved = _seam_inside(polygon, places[a], places[b])
+        if moved is None:
+            del cuts[part]
+        else:
+            places[a], places[b] = moved
     ends = {name for cut in cuts.values() for name in cut}
     kept = {
         name: place if name in ends or place % 1 == 0 else _nearest(polygon, place) for name, place in places.items()
@@ -59,6 +63,17 @@ def cut_into_parts(polygon: Floats, one: Derivation) -> Parts:
     return Parts(
         whole, _rings(len(whole), {p: (at[a], at[b]) for p, (a, b) in cuts.items()}), at, _neck(one, whole, at)
     )
+
+
+def _seam_inside(polygon: Floats, p: float, q: float) -> tuple[float, float] | None:
+    """The ends of a seam, moved along the outline as little as possible until it lies inside; None if it cannot."""
+    unit = abs(signed_area(polygon)) ** 0.5
+    steps = [0.0, *(sign * k * SHIFT * unit for k in range(1, SHIFTS) for sign in (1, -1))]
+    for by, to in sorted(((s, t) for s in steps for t in steps), key=lambda move: abs(move[0]) + abs(move[1])):
+        a, b = walked(polygon, p, by) if by else p, walked(polygon, q, to) if to else q
+        if a != b and chord_inside(polygon, a, b):
+            return a, b
+    return None
 
 
 def _nearest(polygon: Floats, place: float) -> float:
@@ -118,9 +133,10 @@ def _neck(one: Derivation, polygon: Floats, at: dict[str, int]) -> frozenset[int
     return frozenset(ring[:-1]) if bent else frozenset()
 
 
-def doubt(polygon: Floats, found: list[Derivation], pointed: frozenset[str] = frozenset()) -> str:
+def doubt(polygon: Floats, found: list[Derivation], parts: Iterable[str], pointed: frozenset[str] = frozenset()) -> str:
     """What the parse is not sure of, and what would help; empty if it is sure. `pointed`: corners that were given."""
     one = found[0]
+    uncut = [part for part in seams(one) if part not in set(parts)]
     if not one.corners and one.probability < SURE:
         return "it looks like no garment of the grammar; say which it is (kind), or that it is just cloth (kind plain)"
     if one.probability < SURE:
@@ -129,6 +145,9 @@ def doubt(polygon: Floats, found: list[Derivation], pointed: frozenset[str] = fr
             f"only {one.probability:.0%} sure that it is a {one.kind} with its top {_clock(one.up)}; it may be a "
             f"{other}: say where the top is (up) or what it is (kind), or name corners (keypoints)"
         )
+    if uncut:
+        name = uncut[0].replace("_", " ")
+        return f"no straight seam cuts the {name} off: lay it flat beside the body, or name the corners of its seam"
     for side in ("left", "right"):
         armpit = f"armpit_{side}"
         if f"yoke_{side}" in one.choices and armpit not in pointed:

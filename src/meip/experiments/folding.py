@@ -59,6 +59,7 @@ __all__ = ["NAME", "NOTES", "ClothFrame", "FragmentEdges", "Method", "Scale", "d
 NAME = "folding"
 NOTES: tuple[str, ...] = (
     "Default order: every sleeve lies on the body before the garment is halved, by a referee who sees no utility.",
+    "Neat: sleeve folds upright, the last across, no slivers, sleeves and hood on the body, a rectangle; same referee.",
     "Searches: choices is what was learned, and the default; exact, beam, mcts maximise tau of g; likeliest: by tanh.",
     "random: folds from the uniform grid; random-proposed: any of the folds that the learned proposal brings up.",
     "Rank accuracy: how often a scripted good order of folds is likelier than a bad one; equal ones count half.",
@@ -75,7 +76,7 @@ POOL_CANDIDATES = 6  # folds per state in the trees of MaxEnt-IRL's pools: 216 p
 SCRIPT_ATTEMPTS = 5
 T = TypeVar("T")
 R = TypeVar("R")
-SHARES = ("default_order", "rank_accuracy")  # metrics that are proportions
+SHARES = ("default_order", "neat", "rank_accuracy")  # metrics that are proportions
 
 
 @dataclass(frozen=True)
@@ -353,6 +354,7 @@ def _verdict(graph: StateGraph, way: Behaviour) -> Verdict:
 
 METRICS = (
     Metric("default_order", lambda graph, way: float(_verdict(graph, way).default_order), proportion=True),
+    Metric("neat", lambda graph, way: float(_verdict(graph, way).neat), proportion=True),
     Metric("rectangularity", lambda graph, way: _verdict(graph, way).rectangularity),
 )
 

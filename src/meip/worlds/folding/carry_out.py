@@ -15,6 +15,7 @@ import numpy as np
 
 from meip.base.arrays import Floats
 from meip.worlds.folding.cloth import Cloth, Garment
+from meip.worlds.folding.creases import moved_layers
 from meip.worlds.folding.folds import Fold
 from meip.worlds.folding.styles import STYLES
 
@@ -40,8 +41,7 @@ def carried(before: Cloth, action: Fold, after: Cloth) -> Carried:
     x, y, _, theta = action
     middle, along = np.array([x, y]), np.array([np.cos(theta), np.sin(theta)])
     across = np.array([-along[1], along[0]])
-    still = {(layer.part, layer.affine.tobytes()) for layer in before}
-    moved = [layer.polygon for layer in after if (layer.part, layer.affine.tobytes()) not in still]
+    moved = [layer.polygon for layer in moved_layers(before, after)]
     laid = np.concatenate(moved) if moved else after.xy
     lifted = laid - 2 * ((laid - middle) @ across)[:, None] * across
     heights, reach = (lifted - middle) @ across, (lifted - middle) @ along

@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 
 from drawings import misplaced
-from meip import learn, record
+from meip import learn
 from meip.base.results import Row
 from meip.experiments import Experiment
 from meip.experiments.folding import NOTES, ClothFrame, FragmentEdges, Scale, draw, run, summary, tried
-from meip.experiments.folding_figures import log_likelihood
 from meip.model.demonstrations import Episode, replay
 from meip.model.problems import load_problem
 from meip.tasks.task import Task
-from meip.worlds.folding.demonstrate import bundled, scripted_folds
+from meip.worlds.folding.demonstrate import bundled
 from meip.worlds.folding.garments import garment
 from meip.worlds.folding.referee import Referee
 from meip.worlds.folding.world import Folding
@@ -146,14 +145,6 @@ def test_every_figure_of_the_paper_has_its_counterpart(folded: tuple[list[Row], 
     assert "3 polygons, 15 edges, 19 vertices" in texts["folding-structures"]
     assert "order kept in" in texts["folding-transfer"]
 
-
-def test_the_default_order_is_likelier_than_a_weird_one() -> None:
-    shirt = Folding(garment("tshirt"))
-    good, bad = (
-        log_likelihood(task(), shirt, record(shirt, scripted_folds(shirt.garment, order, np.random.default_rng(1))))
-        for order in (("sleeve_left", "sleeve_right", "half"), ("half", "sleeve_left", "sleeve_right"))
-    )
-    assert good > bad
 
 
 def test_the_rows_are_the_same_for_any_number_of_jobs() -> None:

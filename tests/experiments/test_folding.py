@@ -146,7 +146,6 @@ def test_every_figure_of_the_paper_has_its_counterpart(folded: tuple[list[Row], 
     assert "order kept in" in texts["folding-transfer"]
 
 
-
 def test_the_rows_are_the_same_for_any_number_of_jobs() -> None:
     told: list[str] = []
     once, again = (

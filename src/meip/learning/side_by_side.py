@@ -8,7 +8,6 @@ another demonstration: while one thing is done, others are still to be done, or 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
@@ -20,10 +19,14 @@ from meip.learning.sparse import Problem, once
 __all__ = ["PAIRS", "beside", "woven"]
 
 PAIRS = 10  # pairs of demonstrations that are woven, drawn where there are more
+WORLDS = 2
 
 
 def beside(problem: Problem, demo: Ints, kinds: Sequence[int], seed: int, pairs: int = PAIRS) -> Problem:
-    """The choices of some kinds of demonstrations (`demo` [C]), and those of pairs of them woven at random."""
+    """The choices of some kinds of demonstrations (`demo` [C]), and those of pairs of them woven at random.
+
+    A choice is among what can be done in two worlds, so that a statement costs twice as much.
+    """
     rng = np.random.default_rng([seed, 31])
     own = {d: np.flatnonzero(demo == d).tolist() for d in kinds}
     alternatives = [list(range(a, b)) for a, b in zip(problem.start[:-1].tolist(), problem.start[1:].tolist())]
@@ -38,8 +41,15 @@ def beside(problem: Problem, demo: Ints, kinds: Sequence[int], seed: int, pairs:
     start = np.cumsum([0, *sizes]).astype(np.int64)
     places = np.array([some.index(row) for some, row in zip(rows, chosen, strict=True)], np.int64)
     columns, group = problem.columns[np.concatenate(rows)], np.repeat(np.arange(len(rows)), sizes)
-    return dataclasses.replace(
-        problem, columns=columns, start=start, group=group, chosen=start[:-1] + places, odds=once(columns, group)
+    return Problem(
+        columns,
+        start,
+        group,
+        start[:-1] + places,
+        WORLDS * problem.price,
+        problem.low,
+        problem.high,
+        once(columns, group),
     )
 
 

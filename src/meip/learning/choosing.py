@@ -80,7 +80,8 @@ def _read(replayed: Replayed, options: ChoiceOptions, say: Callable[..., None]) 
 
 def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[int]) -> LearnedChoices:
     evidence, offers = study.evidence, study.offers
-    whole = path(study.problem, study.strength.value, np.ones(evidence.count))
+    problem, every = study.lesson
+    whole = path(problem, study.strength.value, every)
     share = 1 / evidence.kinds if study.options.members > 1 and study.options.concepts is None else 1.0
     mean = share * whole + (1 - share) * study.members() if share < 1 else whole
     model = study.model(mean, None if study.curves is None else study.curves.weights)
@@ -130,6 +131,7 @@ def _report(
         "levels": study.levels,
         "thresholds": [list(pair) for pair in study.thresholds],
         "candidates": study.size,
+        **({"side_by_side": study.side_by_side} if study.side_by_side else {}),
         "strength": study.strength.value,
         "strengths": dict(zip(map(str, GRID), losses, strict=False)),
         "look_ahead": {"single steps": tried[0.0], "ways": tried[DISCOUNT]},

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -57,7 +57,7 @@ from meip.worlds.folding.proposal import learn_proposal
 from meip.worlds.folding.referee import Referee, Verdict
 from meip.worlds.folding.world import WILD, Folding
 
-__all__ = ["NAME", "NOTES", "ClothFrame", "FragmentEdges", "Method", "Scale", "run", "summary", "tried"]
+__all__ = ["NAME", "NOTES", "ClothFrame", "FragmentEdges", "Method", "PaperFluents", "Scale", "run", "summary", "tried"]
 
 NAME = "folding"
 NOTES: tuple[str, ...] = (
@@ -107,6 +107,15 @@ class FragmentEdges(Folding):
 
 
 @dataclass(frozen=True)
+class PaperFluents(Folding):
+    """The ten fluents of the paper's table instead of ours."""
+
+    kind: ClassVar[str] = "folding, paper fluents"
+
+    fluents: Literal["extended", "paper"] = "paper"
+
+
+@dataclass(frozen=True)
 class Method:
     """A way to learn: with which options of `learn`, on which garments, in which kind of world."""
 
@@ -123,6 +132,7 @@ ABLATIONS = (
     Method("no-relative", {"relative": False}),
     Method("cloth-frame", world=ClothFrame),
     Method("fragment-edges", world=FragmentEdges),
+    Method("paper-fluents", world=PaperFluents),
     Method("meip", trained="one-shape"),
 )
 PHOTOGRAPHED = (Method("meip", trained=PHOTOGRAPHS),)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -54,7 +54,8 @@ from meip.worlds.folding.proposal import learn_proposal
 from meip.worlds.folding.referee import Referee, Verdict
 from meip.worlds.folding.world import WILD, Folding
 
-__all__ = ["NAME", "NOTES", "ClothFrame", "FragmentEdges", "Method", "Scale", "draw", "run", "summary", "tried"]
+__all__ = ["NAME", "NOTES", "ClothFrame", "FragmentEdges", "Method", "PaperFluents", "Scale", "draw", "run", "summary"]
+__all__ += ["tried"]
 
 NAME = "folding"
 NOTES: tuple[str, ...] = (
@@ -104,6 +105,15 @@ class FragmentEdges(Folding):
 
 
 @dataclass(frozen=True)
+class PaperFluents(Folding):
+    """The ten fluents of the paper's table instead of ours."""
+
+    kind: ClassVar[str] = "folding, paper fluents"
+
+    fluents: Literal["extended", "paper"] = "paper"
+
+
+@dataclass(frozen=True)
 class Method:
     """A way to learn: with which options of `learn`, on which garments, in which kind of world."""
 
@@ -120,6 +130,7 @@ ABLATIONS = (
     Method("no-relative", {"relative": False}),
     Method("cloth-frame", world=ClothFrame),
     Method("fragment-edges", world=FragmentEdges),
+    Method("paper-fluents", world=PaperFluents),
     Method("meip", trained="one-shape"),
 )
 PHOTOGRAPHED = (Method("meip", trained=PHOTOGRAPHS),)

@@ -3,7 +3,8 @@ and nothing of what is learned about them.
 
 - `cloth`, `garments`, `styles`, `templates`: what is folded; `cvat`, `fold_format`: where else it may come from
 - `folds` over `kernel`, `chords`, `spread`: folding one cloth and many; `silhouette`: the visible outline
-- `fluents`: what can be said about a cloth; `proposal`: which folds to consider; `world`: all of it as a World
+- `fluents`, `paper_fluents`: what can be said about a cloth; `proposal`: which folds to consider
+- `world`: all of it as a World
 - `demonstrate`: the scripted demonstrator and the bundled demonstrations
 - `referee`, `creases`: was it folded as people do?
 - `carry_out`: a fold for hands; `render`, `canvas`: pictures; `diagrams`: what garments and folds are; `fluent_table`:

@@ -123,14 +123,13 @@ def list_fluents(as_json: _Json = False) -> None:
     if as_json:
         typer.echo(json.dumps([row._asdict() for row in rows], indent=2))
         return
-    typer.echo(f"{'paper':18} {'here':14} {'arity':>5}  {'type':10} {'of':18} {'flat':>8} {'folded':>8}")
+    typer.echo(f"{'paper':18} {'here':16} {'arity':>5}  {'type':10} {'of':18} {'flat':>8} {'folded':>8}")
     for row in rows:
-        flat, folded = ("" if value is None else f"{value:.3g}" for value in (row.flat, row.folded))
-        here = row.name or "(not here)"
-        typer.echo(f"{row.paper or '-':18} {here:14} {row.arity:5}  {row.type:10} {row.of:18} {flat:>8} {folded:>8}")
-    typer.echo(
-        "Flat, folded: of the first demonstrated shirt; the mean of a function, for how many a predicate is true."
-    )
+        here = row.name + "*" * (not row.extended)
+        numbers = f"{row.flat:8.3g} {row.folded:8.3g}"
+        typer.echo(f"{row.paper or '-':18} {here:16} {row.arity:5}  {row.type:10} {row.of:18} {numbers}")
+    typer.echo('* only with "fluents": "paper" in a problem, which has the first ten; by default those without a star.')
+    typer.echo("Flat, folded: of the first demonstrated shirt; a function's mean, for how many a predicate is true.")
 
 
 @fold_app.command("parse")

@@ -18,7 +18,7 @@ from zlib import crc32
 import numpy as np
 
 from meip.base import documents
-from meip.base.errors import WorldError
+from meip.base.errors import WorldError, did_you_mean
 from meip.model.demonstrations import Demonstration, Plan, replay
 from meip.model.domain import Domain, FactBlock, Facts
 from meip.model.world import Picture, World
@@ -27,10 +27,12 @@ from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fluents import DOMAIN, fact_blocks
 from meip.worlds.folding.folds import Fold, fold, pile
 from meip.worlds.folding.garments import garment
+from meip.worlds.folding.paper_fluents import PAPER, paper_blocks
 from meip.worlds.folding.proposal import Proposal, Proposed, find_folds, learn_proposal
 
 __all__ = ["Folding", "proposal_from"]
 
+FLUENTS = {"extended": DOMAIN, "paper": PAPER}
 REMEMBERED = 2048  # states whose folds are kept at hand, those used last
 ALTERNATIVES = 60  # folds that stand beside each demonstrated one, when learning ..
 WILD = 0.4  # .. and the share of them that are from the uniform grid
@@ -49,6 +51,8 @@ class Folding(World):
     candidates: int = 40
     """How many folds are considered in a state."""
     seed: int = 0
+    fluents: Literal["extended", "paper"] = field(default="extended", metadata={"omit_default": True})
+    """What can be said about a cloth: ours, which carry over to other garments, or the ten of the paper's table."""
 
     def __post_init__(self) -> None:
         if self.horizon < 2:
@@ -57,6 +61,8 @@ class Folding(World):
             raise WorldError(f"candidates must be at least 1, got {self.candidates}")
         if self.seed < 0:
             raise WorldError(f"a seed is not negative, got {self.seed}")
+        if self.fluents not in FLUENTS:
+            raise WorldError(f"no fluents are called {self.fluents!r}; {did_you_mean(self.fluents, FLUENTS)}")
         object.__setattr__(self, "_flat", Cloth.flat(self.garment))
         object.__setattr__(self, "_near", OrderedDict())
 
@@ -68,11 +74,11 @@ class Folding(World):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the remembered folds: another process makes the same ones."""
-        return type(self), (self.garment, self.horizon, self.proposal, self.candidates, self.seed)
+        return type(self), (self.garment, self.horizon, self.proposal, self.candidates, self.seed, self.fluents)
 
     @property
     def domain(self) -> Domain:
-        return DOMAIN
+        return FLUENTS[self.fluents]
 
     def initial(self) -> Sequence[tuple[float, Cloth]]:
         flat: Cloth = self._flat  # type: ignore[attr-defined]
@@ -104,10 +110,12 @@ class Folding(World):
         return [(1.0, fold(state, action))]
 
     def facts(self, state: Cloth) -> Facts:
-        (block,) = fact_blocks(pile([state]))
+        (block,) = self.facts_batch([state])
         return Facts(block.counts, {name: table[0] for name, table in block.tables.items()})
 
     def facts_batch(self, states: Sequence[Cloth]) -> list[FactBlock]:
+        if self.fluents == "paper":
+            return paper_blocks(states, self.garment.logo)
         return fact_blocks(pile(states)) if states else []
 
     def decode_action(self, value: Any) -> Fold:

@@ -108,7 +108,10 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
         least=_least(study, model),
         by_itself=bool(len(evidence.stopped)),
         pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
-        held_out=_held_out(study, candidates, rules, ranked, tuple(rule.strength for rule in enforced)),
+        held_out=(
+            *_held_out(study, candidates, rules, ranked, tuple(rule.strength for rule in enforced)),
+            *_simpler(study, [*(rule.strength for rule in rules), *(rule.strength for rule in enforced)], ranked),
+        ),
     )
     utility = study.utility(model)
     tried = _patience(study, utility, preferences)
@@ -205,6 +208,21 @@ def _held_out(
             )
         )
     return tuple(found)
+
+
+def _simpler(study: Study, never: Sequence[float], ranked: Ints) -> list[HeldOut]:
+    """What would have been learned had statements been dearer; of use on the way to a goal only."""
+    if not any(study.evidence.goals):
+        return []
+    problem, every = study.lesson
+    found = []
+    for strength in sorted(s for s in GRID if s > study.strength.value):
+        model = study.model(path(problem, strength, every), None)
+        done = summed(terms_of(study.offers.done, model.reasons))
+        found.append(
+            HeldOut((), 0.0, study.utility(model), done, model.stop, tuple(never), tuple(model.firsts[ranked].tolist()))
+        )
+    return found
 
 
 def _patience(study: Study, utility: Utility, preferences: Preferences) -> dict[float, float]:

@@ -5,11 +5,13 @@ options      what decides a task, and what only decides how the work is done
 evidence     every demonstrated choice with what else could have been done, as arrays
 forms        the ways in which a concept can matter, as columns
 readings     demonstrations as shown, or only what their goals need of them
+thresholds   from which number on a quantity matters
 growth       which concepts are looked at, where there are too many
 offers       what may be said about the demonstrations: all forms that some choice tells apart
 sparse       few statements, each worth more than its price: a softmax over choices
 curves       the same choices by many curves of real quantities, and how much these count
 rules        what was never done, and what always came first
+enforced     what the world made everybody do first to each single thing
 endings      what was always so in the end
 told         the small model that is told
 study        the fits to some demonstrations, and which of them are odd
@@ -21,8 +23,12 @@ selection    which concepts are relevant, which are the same, which are about or
 likelihood   the likelihood of whole plans, and of steps by what they add to their history
 pairs        ordered pairs of states, without listing them
 ranking_svm  the paper's Ranking SVM
+generated    the plans that a Ranking SVM compares with
+fitting      sets of concepts, fitted to the same demonstrations and pools
 learner      Algorithm 1: the weights of given concepts
 pursuit      Algorithm 2: which concepts, level by level
+pursuit_run  one run of it by our rule, and what both rules share
+literal_pursuit  one run of it as printed
 checkpoint   decisions, and how a killed run goes on from them
 estimator    scikit-learn's contract
 """

@@ -233,8 +233,8 @@ def _patience(study: Study, utility: Utility, preferences: Preferences) -> dict[
     for d in range(evidence.kinds):
         walk = evidence.replayed.walks[evidence.representative(d)]
         graph = evidence.replayed.graphs[walk.graph]
-        chooser = Chooser(graph, ranking, d + 1 if preferences.held_out else 0)
-        if preferences.held_out:
+        chooser = Chooser(graph, ranking, d + 1 if preferences.judges else 0)
+        if preferences.judges:
             chooser.least = _least(study, study.without(d))
         seen: dict[int, int] = {}
         for t, state in enumerate(walk.states):

@@ -56,10 +56,12 @@ def test_demonstrated_states_rank_upwards() -> None:
     assert task().tau_demo > 0.8
 
 
-def test_folding_is_learned_from_choices_by_curves_and_the_task_knows_where_to_fold() -> None:
+def test_folding_is_learned_from_choices_held_out_ones_weigh_curves_and_the_task_knows_where_to_fold() -> None:
     learned = task()
     assert learned.provenance.objective == "choices"
-    assert learned.provenance.evidence["views"]["share_of_curves"] > 0
+    views = learned.provenance.evidence["views"]
+    assert views["both"] <= min(views["sparse"], views["curves"])
+    assert (views["share_of_curves"] > 0) == (views["better_by"] > views["standard_error"])
     assert learned.provenance.evidence["alternatives"] >= 50 * 24
     assert learned.proposal is not None
     assert learned.proposal["format"] == "meip.proposal/1"

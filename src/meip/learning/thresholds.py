@@ -23,15 +23,29 @@ STEEP = 2.5  # the least slope, in units of what chance alone would give it
 
 
 def thresholds(evidence: Evidence) -> tuple[tuple[str, float], ...]:
-    """Functions of at most one argument, with the number from which on more is most wanted, or avoided."""
+    """Functions of at most one argument, with the number from which on more is most wanted, or avoided.
+
+    They are about things that last: where they come and go, as the parts of a cloth do when it is folded, a number says
+    more about those that were shown than about what was done with them.
+    """
     found: list[tuple[str, float]] = []
     for fluent in evidence.domain.functions:
-        numbers = _between(_values(evidence.blocks, fluent)) if fluent.arity <= 1 else []
+        fits = fluent.arity <= 1 and _lasts(evidence, fluent)
+        numbers = _between(_values(evidence.blocks, fluent)) if fits else []
         if numbers:
             slopes = _slopes(evidence, fluent, numbers)
             chosen = {k for sign in (1, -1) if (k := _steepest(sign * slopes)) is not None}
             found += [(fluent.name, numbers[k]) for k in sorted(chosen)]
     return tuple(found)
+
+
+def _lasts(evidence: Evidence, fluent: Fluent) -> bool:
+    """Are there as many things of its class in all states of a world?"""
+    found: dict[int, set[int]] = {}
+    for block in evidence.blocks:
+        world = evidence.states[int(block.states[0])][0]
+        found.setdefault(world, set()).update(int(block.counts[name]) for name in fluent.classes)
+    return all(len(counts) <= 1 for counts in found.values())
 
 
 def _values(blocks: Sequence[FactBlock], fluent: Fluent) -> Floats:

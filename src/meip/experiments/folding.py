@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, cast
 
@@ -42,12 +41,10 @@ from meip.base.parallel import parallel_map
 from meip.base.results import Row, mean_row, share_row
 from meip.baselines.agents import MaxEntAgent, RandomAgent
 from meip.experiments import Experiment
+from meip.experiments.folding_figures import draw, log_likelihood
 from meip.experiments.folding_report import Planned, summary, write
-from meip.model.graph import state_graph
-from meip.search.choosing import Chooser
 from meip.search.query import Agent
 from meip.tasks.evaluate import Behaviour
-from meip.utility.preferences import ChoiceRanking
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.demonstrate import demonstrate, random_demonstrations, script_orders, scripted_folds
 from meip.worlds.folding.fluents import fact_blocks
@@ -57,7 +54,8 @@ from meip.worlds.folding.proposal import learn_proposal
 from meip.worlds.folding.referee import Referee, Verdict
 from meip.worlds.folding.world import WILD, Folding
 
-__all__ = ["NAME", "NOTES", "ClothFrame", "FragmentEdges", "Method", "PaperFluents", "Scale", "run", "summary", "tried"]
+__all__ = ["NAME", "NOTES", "ClothFrame", "FragmentEdges", "Method", "PaperFluents", "Scale", "draw", "run", "summary"]
+__all__ += ["tried"]
 
 NAME = "folding"
 NOTES: tuple[str, ...] = (
@@ -391,24 +389,12 @@ def _ranked(problem: _Problem) -> list[Row]:
     rows = []
     for method, task in problem.tasks.items():
         world = problem.world(method.world)
-        good, bad = ([_log_likelihood(task, world, one) for one in orders if one is not None] for orders in scripts)
+        good, bad = ([log_likelihood(task, world, one) for one in orders if one is not None] for orders in scripts)
         right = [0.5 + 0.5 * float(np.sign(round(a - b, 9))) for a in good for b in bad]
         if right:
             who = (method.name, "none", method.trained)
             rows.append(_row(*who, problem.kind, "rank_accuracy", float(np.mean(right)), len(right)))
     return rows
-
-
-def _log_likelihood(task: Task, world: Folding, shown: Demonstration) -> float:
-    """Of the steps of a demonstration, each among what could have been done instead."""
-    graph, plan = state_graph(task.prepared(world)), replay(world, shown)
-    chooser, total = Chooser(graph, cast(ChoiceRanking, task.choosing)), 0.0
-    for before, after in pairwise(graph.intern(state) for state in plan.states):
-        done = ((1.0, after),)
-        others = [one for one in chooser.alternatives(before)[1] if one != done]
-        worth = chooser.worth(before, [done, *others])
-        total += float(worth[0] - np.logaddexp.reduce(worth))
-    return total
 
 
 def _scripted(world: Folding, order: Sequence[str], seed: Sequence[int]) -> Demonstration | None:

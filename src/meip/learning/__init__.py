@@ -9,6 +9,7 @@ thresholds   from which number on a quantity matters
 growth       which concepts are looked at, where there are too many
 offers       what may be said about the demonstrations: all forms that some choice tells apart
 sparse       few statements, each worth more than its price: a softmax over choices
+side_by_side two demonstrations woven into one of a larger world
 curves       the same choices by many curves of real quantities, and how much these count
 rules        what was never done, and what always came first
 enforced     what the world made everybody do first to each single thing

@@ -38,7 +38,7 @@ def explained(graph: StateGraph, ranking: ChoiceRanking, found: Found, query: Qu
     """Look at every step of a plan again, with the eyes of each held-out model."""
     states, horizon = found.states, query.length(graph, found.states[:1])
     first = len(states) - len(found.actions) - 1
-    views = range(1, len(ranking.preferences.held_out) + 1)
+    views = range(1, ranking.preferences.judges + 1)
     choosers = [Chooser(graph, ranking, view) for view in (0, *views)]
     seen: dict[int, int] = {}
     confidence: list[float] = []

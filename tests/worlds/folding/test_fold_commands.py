@@ -105,12 +105,7 @@ def test_a_huge_picture_is_refused_before_it_is_decoded(tmp_path: Path, capsys: 
     assert "20000 x 20000 pixels are more than 52 million" in capsys.readouterr().err
 
 
-def test_both_sets_of_fluents_are_listed_and_can_be_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run("fold", "fluents", "--json") == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert [row["set"] for row in rows] == ["extended"] * 10 + ["paper"] * 10
+def test_the_papers_fluents_can_be_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("fold", "problem", "hoodie", "--fluents", "paper", "-o", tmp_path / "h.json") == 0
     assert run("fold", "demonstrate", "-n", 1, "--fluents", "paper", "-o", tmp_path / "d.jsonl") == 0
     assert all('"fluents": "paper"' in (tmp_path / name).read_text() for name in ("h.json", "d.jsonl"))

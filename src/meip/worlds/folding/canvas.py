@@ -124,8 +124,11 @@ def to_svg(canvas: Canvas, theme: Theme = LIGHT) -> str:
     """The canvas as a self-contained SVG document."""
     colours = asdict(theme)
 
-    def colour(role: str) -> str:
-        return f"var(--meip-{role}, {colours[role]})" if role else "none"
+    def paint(**roles: str) -> str:
+        """The theme's colours as attributes, for readers that know no variables, and as a style for those that do."""
+        plain = "".join(f' {name}="{colours[role] if role else "none"}"' for name, role in roles.items())
+        named = ";".join(f"{n}:{f'var(--meip-{r}, {colours[r]})' if r else 'none'}" for n, r in roles.items())
+        return f'{plain} style="{named}"'
 
     body: list[str] = []
     clips: dict[str, str] = {}
@@ -134,11 +137,11 @@ def to_svg(canvas: Canvas, theme: Theme = LIGHT) -> str:
             weight = ' font-weight="600"' if item.bold else ""
             body.append(
                 f'<text x="{_n(item.x)}" y="{_n(item.y)}" font-size="{_n(item.size)}" text-anchor="{item.anchor}"'
-                f'{weight} style="fill:{colour(item.fill)}">{escape(_printable(item.text))}</text>'
+                f"{weight}{paint(fill=item.fill)}>{escape(_printable(item.text))}</text>"
             )
         elif isinstance(item, Dot):
             place = f'cx="{_n(item.x)}" cy="{_n(item.y)}" r="{_n(item.radius)}"'
-            body.append(f'<circle {place} style="fill:{colour(item.fill)}"/>')
+            body.append(f"<circle {place}{paint(fill=item.fill)}/>")
         else:
             clip = ""
             if item.clip is not None:
@@ -146,14 +149,15 @@ def to_svg(canvas: Canvas, theme: Theme = LIGHT) -> str:
                 name = f"c{crc32(repr((canvas.title, outline)).encode('ascii', 'backslashreplace')):08x}"
                 clip = f' clip-path="url(#{name})"'
                 clips[name] = f'<clipPath id="{name}"><path d="{outline}"/></clipPath>'
-            body.append(_shape_svg(item, colour(item.fill), colour(item.stroke), clip))
+            painted = paint(fill=item.fill if item.closed else "", stroke=item.stroke)
+            body.append(_shape_svg(item, painted, clip))
     title = escape(_printable(canvas.title))
     size = (
         f'width="{_n(canvas.width)}" height="{_n(canvas.height)}" viewBox="0 0 {_n(canvas.width)} {_n(canvas.height)}"'
     )
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(title)}'
     defs = f"<defs>{''.join(clips.values())}</defs>\n" if clips else ""
-    backdrop = f'<rect width="100%" height="100%" style="fill:{colour("background")}"/>'
+    backdrop = f'<rect width="100%" height="100%"{paint(fill="background")}/>'
     backdrop += _photo_svg(canvas)
     font = 'font-family="system-ui, -apple-system, Segoe UI, Roboto, sans-serif"'
     return f"{head} {font}>\n<title>{title}</title>\n{defs}{backdrop}\n" + "\n".join(body) + "\n</svg>\n"
@@ -168,12 +172,11 @@ def _photo_svg(canvas: Canvas) -> str:
     return f'<image width="{_n(width)}" height="{_n(height)}" href="data:image/jpeg;base64,{code}"/>'
 
 
-def _shape_svg(shape: Shape, fill: str, stroke: str, clip: str) -> str:
+def _shape_svg(shape: Shape, painted: str, clip: str) -> str:
     dash = f' stroke-dasharray="{_n(shape.dash[0])} {_n(shape.dash[1])}"' if shape.dash else ""
     faint = f' opacity="{_n(shape.opacity)}"' if shape.opacity < 1 else ""
     lines = f' stroke-width="{_n(shape.width)}" stroke-linejoin="round" stroke-linecap="round"' if shape.stroke else ""
-    style = f"fill:{fill if shape.closed else 'none'};stroke:{stroke}"
-    return f'<path d="{_path(shape.points, shape.closed)}" style="{style}"{lines}{dash}{faint}{clip}/>'
+    return f'<path d="{_path(shape.points, shape.closed)}"{painted}{lines}{dash}{faint}{clip}/>'
 
 
 def _path(points: Floats, closed: bool) -> str:

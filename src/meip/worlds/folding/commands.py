@@ -111,6 +111,30 @@ def _file_name(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "garment"
 
 
+@fold_app.command("fluents")
+def list_fluents(as_json: _Json = False) -> None:
+    """List what can be said about a cloth, beside the fluents of the paper's table.
+
+    \b
+    Examples:
+      meip fold fluents
+      meip fold fluents --json
+    """
+    from meip.worlds.folding.fluent_table import fluent_rows
+
+    rows = fluent_rows()
+    if as_json:
+        typer.echo(json.dumps([row._asdict() for row in rows], indent=2))
+        return
+    typer.echo(f"{'paper':18} {'here':16} {'arity':>5}  {'type':10} {'of':18} {'flat':>8} {'folded':>8}")
+    for row in rows:
+        here = row.name + "*" * (not row.extended)
+        numbers = f"{row.flat:8.3g} {row.folded:8.3g}"
+        typer.echo(f"{row.paper or '-':18} {here:16} {row.arity:5}  {row.type:10} {row.of:18} {numbers}")
+    typer.echo('* only with "fluents": "paper" in a problem, which has the first ten; by default those without a star.')
+    typer.echo("Flat, folded: of the first demonstrated shirt; a function's mean, for how many a predicate is true.")
+
+
 fold_app.command("parse")(parse_picture)
 
 
@@ -172,38 +196,6 @@ def import_shirts(
                 typer.echo(f"{one.name} ({image}): without the sleeve that lies on the body")
         typer.echo(f"{len(result.garments)} garments, {len(result.rejected)} left out")
     _keep(list(result.garments), output, picture)
-
-
-@fold_app.command("fluents")
-def list_fluents(as_json: _Json = False) -> None:
-    """List what can be said about a cloth: our fluents and the paper's, with their largest value flat and half folded.
-
-    \b
-    Examples:
-      meip fold fluents
-      meip fold problem hoodie --fluents paper -o hoodie.json
-    """
-    import numpy as np
-
-    from meip.worlds.folding.folds import fold
-    from meip.worlds.folding.garments import garment
-    from meip.worlds.folding.world import FLUENTS, Folding
-
-    rows: list[dict[str, Any]] = []
-    for name, domain in FLUENTS.items():
-        world = Folding(garment("tshirt"), fluents=name)  # type: ignore[arg-type]
-        ((_, flat),) = world.initial()
-        values = [world.facts(cloth).tables for cloth in (flat, fold(flat, (0.0, 36.0, 90.0, 0.0)))]
-        for one in domain.fluents:
-            before, after = (round(float(np.nanmax(table[one.name])), 3) for table in values)
-            kind = "predicate" if one in domain.predicates else "function"
-            rows.append({"set": name, "name": one.name, "of": one.classes, "type": kind, "flat": before, "half": after})
-    if as_json:
-        typer.echo(json.dumps(rows, indent=2))
-        return
-    for row in rows:
-        what = f"{row['name']}({', '.join(row['of'])})"
-        typer.echo(f"{row['set']:9} {what:34} {row['type']:10} flat {row['flat']:<7g} in half {row['half']:g}")
 
 
 @fold_app.command("convert")

@@ -47,8 +47,11 @@ def test_a_picture_is_parsed_into_a_graph_a_garment_and_a_drawing(
 ) -> None:
     write_image(tmp_path / "shirt.png", mask(garment("tshirt"), size=400)[0])
     outputs = ["-o", tmp_path / "g.json", "--garment", tmp_path / "s.json", "--picture", tmp_path / "p.svg"]
+    outputs += ["--tree", tmp_path / "t.svg"]
     assert run("fold", "parse", tmp_path / "shirt.png", *outputs) == 0
-    assert "3 polygons: body" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "3 polygons: body" in said and "100% sure: tshirt (100%)" in said
+    assert "data:image/jpeg" in (tmp_path / "p.svg").read_text() and "sleeve left" in (tmp_path / "t.svg").read_text()
     assert len(documents.read(tmp_path / "g.json", "parse-graph").polygons) == 3
     assert isinstance(documents.read(tmp_path / "s.json"), Garment)
     assert run("fold", "render", tmp_path / "s.json", tmp_path / "g.json", "-o", tmp_path / "look.png") == 0
@@ -62,6 +65,52 @@ def test_an_empty_picture_ends_with_exit_code_two_and_one_line(
     assert run("fold", "parse", tmp_path / "empty.png") == 2
     said = capsys.readouterr().err
     assert "no garment" in said and said.count("\n") == 1
+
+
+def test_where_it_is_not_sure_it_asks_and_writes_no_garment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    square = np.zeros((300, 300), np.uint8)
+    square[80:220, 80:220] = 255
+    write_image(tmp_path / "square.png", square)
+    asked = ["fold", "parse", tmp_path / "square.png", "--garment", tmp_path / "s.json"]
+    assert run(*asked, "--picture", tmp_path / "p.svg") == 2
+    assert "not sure" in capsys.readouterr().err
+    assert (tmp_path / "p.svg").exists() and not (tmp_path / "s.json").exists()
+    assert run(*asked, "--kind", "plain") == 0
+    assert [part.name for part in documents.read(tmp_path / "s.json", "garment").parts] == ["body"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--up", "north"), "expected up, right, down, left"),
+        (("--kind", "sock"), "no kind of garment is called 'sock'"),
+        (("--keypoint", "armpit_left=3"), "expected NAME=X,Y"),
+        (("--rectangle", "1,2,3"), "expected X,Y,WIDTH,HEIGHT"),
+        (("--click", "a,b"), "expected X,Y"),
+        (("--sheet", "1,2"), "the four corners"),
+    ],
+)
+def test_hints_that_cannot_be_read_are_refused_by_name(
+    options: tuple[str, str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_image(tmp_path / "shirt.png", mask(garment("tshirt"), size=200)[0])
+    assert run("fold", "parse", tmp_path / "shirt.png", *options) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_huge_picture_is_refused_before_it_is_decoded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head = b"\x89PNG\r\n\x1a\n" + (13).to_bytes(4, "big") + b"IHDR" + (20_000).to_bytes(4, "big") * 2
+    (tmp_path / "huge.png").write_bytes(head + b"\x08\x02\x00\x00\x00" + bytes(50))
+    assert run("fold", "parse", tmp_path / "huge.png") == 2
+    assert "20000 x 20000 pixels are more than 52 million" in capsys.readouterr().err
+
+
+def test_the_papers_fluents_can_be_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("fold", "problem", "hoodie", "--fluents", "paper", "-o", tmp_path / "h.json") == 0
+    assert run("fold", "demonstrate", "-n", 1, "--fluents", "paper", "-o", tmp_path / "d.jsonl") == 0
+    assert all('"fluents": "paper"' in (tmp_path / name).read_text() for name in ("h.json", "d.jsonl"))
+    assert run("fold", "problem", "hoodie", "--fluents", "papers", "-o", tmp_path / "h.json") == 2
+    assert "did you mean 'paper'" in capsys.readouterr().err
 
 
 def test_demonstrations_are_drawn_one_row_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,5 +13,5 @@ and nothing of what is learned about them.
 - `parse_image`, `sheet`, `segment`: from a file to a straightened picture, a mask and its outline
 - `parts`, `planar`: to polygons; `parse_graph`: all of it as a document; `parse_picture`: the graph to look at
 - `picture_files`: a picture as a problem; `photo`: pictures as a phone takes them, to try that on
-- `sampling`: many proposals at once; `commands`: ``meip fold``
+- `sampling`: many proposals at once; `commands`, `parse_command`: ``meip fold``
 """

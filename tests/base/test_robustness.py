@@ -1,15 +1,12 @@
-"""Promises about files: mutated documents give only MeipError with a place; kill -9 loses nothing acknowledged."""
+"""A promise about files: mutated documents give only MeipError with a place."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
-import signal
 from collections.abc import Callable
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +17,6 @@ from meip.base.files import load_json
 from meip.base.results import Results
 from meip.concepts.parser import parse_concept
 from meip.learning.checkpoint import CheckpointDocument, Decision
-from meip.model.demonstrations import append_demonstration, read_demonstrations
 from meip.model.problems import import_documents, load_problem, problem_document
 from meip.tasks.task import PlanStep, Provenance, Reason, Task, TaskPlan
 from meip.utility.terms import Utility, UtilityTerm
@@ -32,10 +28,7 @@ from meip.worlds.folding.proposal import Proposal
 from meip.worlds.folding.render import render_image
 from meip.worlds.ritual import Ritual
 
-# Newer Pythons warn about any fork of a process with threads; the children here touch one file and are killed.
-FORKS = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 MUTANTS = 1000
-KILLS = 200
 
 import_documents()
 
@@ -192,65 +185,3 @@ def test_the_documents_that_are_mutated_are_right_to_begin_with(kind: str) -> No
     for data in VALID[kind]:
         read = READERS.get(kind, lambda d, where: documents.parse(d, kind, where=where))(data, "here")
         assert read is not None
-
-
-def acknowledged_by_a_child_killed_at_random(work: Callable[[int], None], rng: random.Random) -> list[int]:
-    """Fork a child that does work(0), work(1), .. and reports each one done; kill -9 it at some moment."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:  # no cleanup of the parent's test session here: leave by _exit or by the kill
-        try:
-            for number in range(1000):
-                work(number)
-                os.write(writer, f"{number}\n".encode())
-        finally:
-            os._exit(1)
-    os.close(writer)
-    with os.fdopen(reader) as reports:
-        first = reports.readline() if rng.random() < 0.9 else ""
-        for _ in range(rng.randrange(200 * rng.randrange(40) + 1)):
-            pass  # a random moment within the next appends, without a clock
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        return [int(line) for line in [first, *reports] if line.endswith("\n")]
-
-
-@FORKS
-def test_every_acknowledged_demonstration_survives_kill_9_and_no_line_is_torn(tmp_path: Path) -> None:
-    file = tmp_path / "demos.jsonl"
-    shown = record(Ritual(), [(1, "torch", 5), (2, "bamboo", 1), (3, "clay", 4)])
-    rng = random.Random(0)
-    expected: set[str] = set()
-    for kill in range(KILLS):
-
-        def append(number: int, kill: int = kill) -> None:
-            named = type(shown)(shown.problem, shown.steps, note=f"{kill}/{number} " + "padding " * 500)
-            append_demonstration(file, named)
-
-        expected |= {f"{kill}/{number}" for number in acknowledged_by_a_child_killed_at_random(append, rng)}
-    found = [d.note.split()[0] for d in read_demonstrations(file)] if file.exists() else []
-    assert len(expected) >= KILLS / 2
-    assert expected <= set(found)
-    assert len(found) == len(set(found))
-    append_demonstration(file, shown)  # and the file goes on
-    assert all(line.endswith(b"}\n") for line in file.read_bytes().splitlines(keepends=True))
-
-
-@FORKS
-def test_a_file_rewritten_under_kill_9_is_the_old_one_or_the_new_one(tmp_path: Path) -> None:
-    file = tmp_path / "domain.json"
-    rng = random.Random(1)
-    last = -1
-    documents.write(file, Domain("start"))
-    for kill in range(KILLS // 4):
-
-        def write(number: int, kill: int = kill) -> None:
-            documents.write(file, Domain(f"{kill}-{number}", tuple(EntityClass(f"c{i}") for i in range(300))))
-
-        done = acknowledged_by_a_child_killed_at_random(write, rng)
-        found = documents.read(file, "domain")
-        if done:
-            assert found.name in {f"{kill}-{done[-1]}", f"{kill}-{done[-1] + 1}"}
-            assert len(found.classes) == 300
-        last = max(last, *done, -1)
-    assert last >= 0

@@ -147,7 +147,7 @@ def test_actions_that_cannot_be_listed_are_decoded() -> None:
 
 
 def test_demonstrations_are_appended_and_read_in_order(tmp_path: Path) -> None:
-    file = tmp_path / "new" / "demos.jsonl"
+    file = tmp_path / "demos.jsonl"
     shown = [replace(PAPER, note=f"number {k}, ünïcödé\n") for k in range(5)]
     for one in shown:
         append_demonstration(file, one)

@@ -3,6 +3,7 @@
 arrays      names for arrays
 errors      the exception tree
 files       texts and JSON, read strictly and written as a whole or not at all
+lines       files of one document per line, which grow
 documents   versioned JSON documents, described once by a dataclass
 results     tidy rows with their intervals, and the document that holds them
 distinct    equal rows and equal plans, once

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pkgutil
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
+from meip.base.files import writable
 from meip.cli.app import app, console
 
 __all__ = ["bench"]
@@ -20,7 +22,9 @@ def bench(
         list[str] | None, typer.Argument(metavar="[NAME...]", help="Which benchmarks; default: all.")
     ] = None,
     peers: Annotated[bool, typer.Option("--peers", help="Compare with other libraries, in the same run.")] = False,
-    json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write tidy rows to a file.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write tidy rows to a file.")
+    ] = None,
 ) -> None:
     """Measure speed. Needs `pip install 'meip[bench]'` for the peers; those that are missing are named and skipped.
 

@@ -22,6 +22,9 @@ def check(
         str | None, typer.Option("--world", metavar="MODULE:FACTORY", help="Your own world, for files recorded in it.")
     ] = None,
     domain: DomainOption = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Move lines of .jsonl files that are not JSON to FILE.removed first.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check files: read documents, replay demonstrations, walk through worlds.
@@ -32,11 +35,15 @@ def check(
       meip check problem.json task.json            documents of any kind
       meip check ritual packing:Packing            worlds: built in, or your own
       meip check demos.jsonl --world packing:Packing
+      meip check demos.jsonl --repair              what is no document goes to demos.jsonl.removed
 
     Prints one line per file, a line for each problem, and one for each hint: what works and may not be meant. Exit code
     0: all are right, whatever the hints; 2: at least one is not.
     """
+    moved = [line for name in files if repair for line in _repaired(name)]
     findings = [inspect_file(name, world, domain) for name in files]
+    for line in moved:
+        typer.echo(line, err=as_json)
     if as_json:
         print_json([vars(finding) for finding in findings])
     else:
@@ -45,6 +52,17 @@ def check(
                 typer.echo(line)
     if any(finding.problems for finding in findings):
         raise typer.Exit(2)
+
+
+def _repaired(name: str) -> list[str]:
+    """What was moved out of a file of lines, in words."""
+    from meip.base.files import plain
+    from meip.base.lines import repair_lines
+
+    if Path(name).suffix != ".jsonl":
+        raise MeipError(f"{name}: --repair is about files of one document per line (.jsonl)")
+    shown = [(number, plain(line.decode("utf-8", "replace").strip())) for number, line in repair_lines(name)]
+    return [f"moved    {name}:{number} to {name}.removed: {text!r}" for number, text in shown]
 
 
 @app.command()
@@ -115,7 +133,8 @@ def inspect_file(name: str, world: str | None = None, domain: str | None = None)
 
 def _check_lines(name: str, world: str | None, problems: list[str]) -> str:
     from meip.base import documents
-    from meip.base.files import complete_lines, load_json
+    from meip.base.files import load_json
+    from meip.base.lines import complete_lines
 
     counts: dict[str, int] = {}
     worlds: dict[str, Any] = {}

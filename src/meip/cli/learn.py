@@ -8,6 +8,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
+from meip.base.files import writable, writable_folder
 from meip.cli.app import DomainOption, app, console
 from meip.cli.inputs import OwnWorld, Seed, grammar as chosen_grammar, read_episodes
 from meip.cli.progress import learning_progress
@@ -24,7 +25,8 @@ def learn(
         list[str] | None, typer.Argument(metavar="[DEMOS...]", help="Files of demonstrations (.jsonl).")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="TASK", help="Where to write the task (.json).")
+        Path | None,
+        typer.Option("-o", "--output", metavar="TASK", callback=writable, help="Where to write the task (.json)."),
     ] = None,
     objective: Annotated[
         str,
@@ -68,7 +70,12 @@ def learn(
     jobs: Annotated[int, typer.Option(min=-1, help="Processes for the members of a committee; -1: one per core.")] = 1,
     backend: Annotated[str, typer.Option(help="Where they run: loky (this machine), ray, dask.")] = "loky",
     checkpoint: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep decisions here; a run that was killed goes on from them.")
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            callback=writable_folder,
+            help="Keep decisions here; a run that was killed goes on from them.",
+        ),
     ] = None,
     seed: Seed = 0,
     world: OwnWorld = None,

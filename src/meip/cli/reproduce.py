@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
+from meip.base.files import make_folder, writable, writable_folder
 from meip.cli.app import app, console
 
 __all__ = ["RUNNERS", "Name", "reproduce"]
@@ -69,12 +70,12 @@ def reproduce(
         Path | None, typer.Option(help="Outside material: a folder of PDDL domains, or a CVAT file of garments.")
     ] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", dir_okay=False, help="Write tidy rows to a file.")
+        Path | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write tidy rows to a file.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(file_okay=False, help="Folder for figures (SVG).")] = None,
+    out: Annotated[Path | None, typer.Option(callback=writable_folder, help="Folder for figures (SVG).")] = None,
     docs: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", dir_okay=False, help="Write the tables into a page, between its markers."),
+        typer.Option(metavar="FILE", callback=writable, help="Write the tables into a page, between its markers."),
     ] = None,
 ) -> None:
     """Reproduce the paper's experiments, and ours: tables with seeds and 95 % intervals, rows and figures.
@@ -100,6 +101,8 @@ def reproduce(
     modules = {one: import_module(RUNNERS[one]) for one in names}
     _check_unused(modules, {"data": data, "out": out})
     _check_page(docs, names)
+    if out is not None:
+        make_folder(out)
     found: dict[str, Rows] = {}
     with _progress() as tell:
         asked = Experiment(held_out or seeds, seed, quick, jobs, data, out, noisy, tell)

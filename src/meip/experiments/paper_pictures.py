@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from meip.base.files import write_text
+from meip.base.files import make_folder, write_text
 from meip.base.results import Row
 from meip.report.charts import line_chart
 from meip.report.paper_figures import Bar, bars_with_intervals, heat_maps
@@ -14,6 +14,7 @@ __all__ = ["draw_change", "draw_shift"]
 
 
 def _written(found: dict[str, str], folder: Path) -> list[Path]:
+    make_folder(folder)
     for name, text in found.items():
         write_text(folder / name, text)
     return [folder / name for name in found]

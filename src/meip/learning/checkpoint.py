@@ -11,6 +11,7 @@ from typing import Any
 from meip.base import documents
 from meip.base.documents import Strict, document
 from meip.base.errors import DocumentError, LearningError
+from meip.base.files import make_folder
 from meip.utility.preferences import Preferences
 from meip.utility.terms import Utility
 
@@ -64,6 +65,7 @@ class Checkpoint:
     @classmethod
     def open(cls, folder: str | Path, run: str) -> Checkpoint:
         """A new or an existing folder; one of another run is refused, so that nothing is lost or mixed up."""
+        make_folder(folder)
         found = cls(Path(folder), run)
         for file in sorted(found.folder.glob("member-*.json")):
             if documents.read(file, "checkpoint").run != run:

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.base.arrays import Floats
-from meip.base.documents import write_text
 from meip.base.errors import DocumentError, MeipError
+from meip.base.files import write_bytes, write_text
 
 __all__ = ["DARK", "LIGHT", "Canvas", "Dot", "Image", "Shape", "Text", "Theme", "fitted", "load_cv2", "to_image"]
 __all__ += ["to_svg", "write_canvas", "write_image"]
@@ -301,8 +301,4 @@ def write_canvas(path: str | Path, canvas: Canvas, theme: Theme = LIGHT) -> None
 def write_image(path: str | Path, image: NDArray[np.uint8]) -> None:
     """Write an image or a mask as PNG."""
     _, data = load_cv2().imencode(".png", image)
-    try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_bytes(data.tobytes())
-    except OSError as error:
-        raise DocumentError(f"{path}: cannot be written: {error.strerror}") from None
+    write_bytes(path, data.tobytes())

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
+from meip.base.files import make_folder, writable, writable_folder
 
 __all__ = [
     "convert", "demonstrate", "fold_app", "import_shirts", "list_garments", "parse_picture", "render_files",
@@ -34,8 +35,13 @@ def list_garments(
     style: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A style parameter.")] = None,
     random: Annotated[int, typer.Option("--random", min=0, max=10_000, help="Draw this many at random.")] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random draws.")] = 0,
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write documents here.")] = None,
-    picture: Annotated[Path | None, typer.Option("--picture", help="Draw them: .svg or .png.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", callback=writable_folder, help="Write documents here."),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", callback=writable, help="Draw them: .svg or .png.")
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """List garment templates and their style parameters, or draw garments.
@@ -90,6 +96,7 @@ def _keep(garments: list[Any], folder: Path | None, picture: Path | None) -> Non
     from meip.base import documents
 
     if folder is not None:
+        make_folder(folder)
         used: dict[str, int] = {}
         for one in garments:
             name = _file_name(one.name)
@@ -111,9 +118,15 @@ def _file_name(name: str) -> str:
 @fold_app.command("parse")
 def parse_picture(
     image: Annotated[Path, typer.Argument(help="A picture of one garment on a plain background.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the parse graph (.json).")] = None,
-    garment: Annotated[Path | None, typer.Option("--garment", help="Write the garment (.json or .fold).")] = None,
-    picture: Annotated[Path | None, typer.Option("--picture", help="Draw the parse graph: .svg or .png.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", callback=writable, help="Write the parse graph (.json).")
+    ] = None,
+    garment: Annotated[
+        Path | None, typer.Option("--garment", callback=writable, help="Write the garment (.json or .fold).")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", callback=writable, help="Draw the parse graph: .svg or .png.")
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Parse a picture into polygons, edges and vertices.
@@ -148,7 +161,7 @@ def parse_picture(
 @fold_app.command("render")
 def render_files(
     files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Garments, .fold files, demonstrations.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The picture: .svg or .png.")],
+    output: Annotated[Path, typer.Option("-o", "--output", callback=writable, help="The picture: .svg or .png.")],
     title: Annotated[str, typer.Option("--title", help="A heading.")] = "",
     columns: Annotated[int, typer.Option("--columns", min=1, max=20, help="Plans beside each other.")] = 1,
     theme: _Theme = "light",
@@ -174,9 +187,13 @@ def render_files(
 @fold_app.command("import")
 def import_shirts(
     xml: Annotated[Path, typer.Argument(help="Labelled photographs: 'CVAT for images' XML.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Write the garments here.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", callback=writable_folder, help="Write the garments here.")
+    ],
     outline: Annotated[str, typer.Option("--outline", help="keypoints or mask.")] = "keypoints",
-    picture: Annotated[Path | None, typer.Option("--picture", help="Draw them all: .svg or .png.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", callback=writable, help="Draw them all: .svg or .png.")
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Import photographed shirts; what cannot be used is listed with the reason.
@@ -208,7 +225,7 @@ def import_shirts(
 @fold_app.command("convert")
 def convert(
     source: Annotated[Path, typer.Argument(help="A garment (.json) or a .fold file.")],
-    target: Annotated[Path, typer.Argument(help="The other of the two.")],
+    target: Annotated[Path, typer.Argument(callback=writable, help="The other of the two.")],
 ) -> None:
     """Convert a garment document to the FOLD format, or a flat .fold file to a garment document.
 
@@ -231,7 +248,9 @@ def convert(
 
 @fold_app.command()
 def demonstrate(
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="JSON Lines file to append to.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", callback=writable, help="JSON Lines file to append to.")
+    ],
     templates: Annotated[
         list[str] | None, typer.Option("--template", help="Kind of garment, once or more; default: shirts.")
     ] = None,
@@ -272,7 +291,9 @@ def demonstrate(
 @fold_app.command("problem")
 def write_problem(
     garment: Annotated[str, typer.Argument(help="A template's name, or a garment document (.json).")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The problem document (.json).")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", callback=writable, help="The problem document (.json).")
+    ],
     folds: Annotated[int, typer.Option(min=1, help="How often it may be folded.")] = 3,
     candidates: Annotated[int, typer.Option(min=1, help="Folds that are considered in each state.")] = 40,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Which of them.")] = 0,

@@ -9,10 +9,14 @@ from typing import Annotated
 import typer
 
 from meip.base.errors import DocumentError
+from meip.base.files import writable
 
 __all__ = ["demonstrate", "generate"]
 
-Output = Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; default: print.")]
+Output = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", callback=writable, help="Where to write; default: print."),
+]
 
 
 def demonstrate(
@@ -50,7 +54,10 @@ def generate(
     seed: Annotated[int, typer.Option(help="The same seed and sizes give the same problem.")] = 0,
     output: Output = None,
     domain_output: Annotated[
-        str | None, typer.Option("--domain-output", metavar="FILE", help="Write the domain itself to this file, too.")
+        str | None,
+        typer.Option(
+            "--domain-output", metavar="FILE", callback=writable, help="Write the domain itself to this file, too."
+        ),
     ] = None,
 ) -> None:
     """Write a random, solvable problem of a shipped domain.

@@ -10,13 +10,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from attack import Tally, writing
+from attack import Tally, signals, writing
 
 ATTACKS: dict[str, tuple[Callable[[Path, int], Tally], int]] = {
     "full-disk-appends": (writing.full_disk_appends, 300),
     "full-disk-writes": (writing.full_disk_writes, 300),
     "kills-in-appends": (writing.kills_in_appends, 600),
     "kills-in-writes": (writing.kills_in_writes, 600),
+    "ctrl-c": (signals.ctrl_c, 100),
+    "sigterm": (signals.sigterm, 30),
 }
 
 

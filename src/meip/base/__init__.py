@@ -8,5 +8,6 @@ documents   versioned JSON documents, described once by a dataclass
 results     tidy rows with their intervals, and the document that holds them
 distinct    equal rows and equal plans, once
 kernels     how numeric code is compiled
+signals     ending quietly when told to
 parallel    the same results on any number of processes
 """

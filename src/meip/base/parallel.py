@@ -11,13 +11,14 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from meip.base.errors import BudgetError, LearningError, WorkerError, did_you_mean
+from meip.base.signals import ctrl_c_is_for_parents, outlive_no_parent
 
 __all__ = ["BACKENDS", "Backend", "parallel_map", "task_rng", "within"]
 
@@ -88,8 +89,11 @@ class _Task:
     def __init__(self, function: Callable[[Any, np.random.Generator], Any], seed: int) -> None:
         self.function = function
         self.seed = seed
+        self.home = os.getpid()
 
     def __call__(self, index: int, item: Any) -> tuple[int, Any]:
+        if os.getpid() != self.home:
+            outlive_no_parent()
         return index, self.function(item, task_rng(self.seed, index))
 
 
@@ -125,7 +129,10 @@ def _session(backend: Backend, jobs: int) -> Iterator[tuple[Run, tuple[type[Base
     def run(task: _Task, left: list[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         calls = [joblib.delayed(task)(index, item) for index, item in left]
         if backend == "loky":
-            yield from joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(calls)
+            _start_trackers()
+            with ctrl_c_is_for_parents():
+                results = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(calls)
+            yield from results
             return
         for start in range(0, len(calls), 4 * jobs):  # these backends return lists: chunks, for progress and retries
             yield from joblib.Parallel(n_jobs=jobs, batch_size=1)(calls[start : start + 4 * jobs])
@@ -144,6 +151,17 @@ def _session(backend: Backend, jobs: int) -> Iterator[tuple[Run, tuple[type[Base
             joblib.parallel_config("dask", n_jobs=jobs, client=client),
         ):
             yield run, (distributed.KilledWorker,)
+
+
+def _start_trackers() -> None:
+    """Start the processes that keep track of resources: they unblock Ctrl-C when they start, so they have to be first."""
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()
+    with suppress(ImportError):
+        from joblib.externals.loky.backend import resource_tracker as of_loky
+
+        of_loky.ensure_running()
 
 
 def _needed(module: str, extra: str) -> Any:

@@ -53,6 +53,9 @@ def _meip(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error came from, with any command and anywhere in it.")
+    ] = False,
 ) -> None:
     """Learn what a person cares about from a few demonstrations, and plan with it elsewhere."""
 

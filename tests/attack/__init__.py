@@ -34,7 +34,7 @@ class Tally:
         start = time.perf_counter()
         try:
             yield
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self.failures.append(f"{case}: {type(error).__name__}: {error}"[:500])
         seconds = time.perf_counter() - start
         if seconds > self.slowest:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from attack import Tally, signals, writing
+from attack import Tally, signals, worlds, writing
 
 ATTACKS: dict[str, tuple[Callable[[Path, int], Tally], int]] = {
     "full-disk-appends": (writing.full_disk_appends, 300),
@@ -19,6 +19,7 @@ ATTACKS: dict[str, tuple[Callable[[Path, int], Tally], int]] = {
     "kills-in-writes": (writing.kills_in_writes, 600),
     "ctrl-c": (signals.ctrl_c, 100),
     "sigterm": (signals.sigterm, 30),
+    "worlds": (worlds.misbehaving, 100),
 }
 
 
@@ -26,6 +27,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(ATTACKS), help=", ".join(ATTACKS))
     parser.add_argument("--share", type=float, default=1.0, help="of the attempts")
+    parser.add_argument("--show", type=int, default=5, help="failures")
     asked = parser.parse_args()
     failed = 0
     for name in asked.names:
@@ -33,7 +35,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             tally = attack(Path(folder), max(1, int(attempts * asked.share)))
         print(tally.row(), flush=True)
-        for failure in tally.failures[:5]:
+        for failure in tally.failures[: asked.show]:
             print(f"    {failure}")
         failed += len(tally.failures)
     return 1 if failed else 0

@@ -240,9 +240,10 @@ def _check_depth(value: Any, where: str) -> None:
         ]
 
 
-def plain(text: str) -> str:
+def plain(text: str, most: int = 60) -> str:
     """A name taken from a file, safe to print: short, and without characters that a terminal could choke on."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:60])
+    short = text if len(text) <= most else text[: most - 3] + "..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in short)
 
 
 def sync_folder(folder: Path) -> None:

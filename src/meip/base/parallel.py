@@ -154,7 +154,7 @@ def _session(backend: Backend, jobs: int) -> Iterator[tuple[Run, tuple[type[Base
 
 
 def _start_trackers() -> None:
-    """Start the processes that keep track of resources: they unblock Ctrl-C when they start, so they have to be first."""
+    """Start the processes that keep track of resources, which unblock Ctrl-C when they start: they have to be first."""
     from multiprocessing import resource_tracker
 
     resource_tracker.ensure_running()

@@ -69,7 +69,8 @@ def run(arguments: list[str]) -> int:
     try:
         return _invoke([argument for argument in arguments if argument != "--debug"])
     except MeipError as error:
-        return _tell(f"error: {error}", BAD_INPUT, error if debug else None)
+        hint = "" if debug or not _by_user(error) else "; with --debug it says where"
+        return _tell(f"error: {error}{hint}", BAD_INPUT, error if debug else None)
     except BrokenPipeError:  # `meip ... | head`: the reader has seen enough
         _close_output()
         return 0
@@ -102,6 +103,13 @@ def _invoke(arguments: list[str]) -> int:
         code = 0
     sys.stdout.flush()
     return code
+
+
+def _by_user(error: BaseException | None) -> bool:
+    """Did an error begin in code of the user's?"""
+    while isinstance(error, MeipError):
+        error = error.__cause__
+    return error is not None
 
 
 def _tell(message: str, code: int, shown: BaseException | None) -> int:

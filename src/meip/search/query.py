@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from meip.base.errors import LearningError, did_you_mean
 from meip.model.graph import StateGraph
+from meip.model.world import MOST_STATES
 from meip.search import tree_kernels as kernels
 
 __all__ = ["CHANCES", "Agent", "Chance", "Clock", "Found", "Query", "RootMove", "pair_sums"]
@@ -62,6 +63,8 @@ class Query:
             raise LearningError(f"chance={self.chance!r}: {did_you_mean(self.chance, CHANCES)}")
         if self.horizon is not None and self.horizon < 1:
             raise LearningError(f"horizon counts the states of a plan, so it is at least 1, got {self.horizon}")
+        if self.horizon is not None and self.horizon > MOST_STATES:
+            raise LearningError(f"a horizon may be {MOST_STATES:,} states at most")
         for name in ("iterations", "nodes", "width"):
             value = getattr(self, name)
             if value is not None and value < 1:

@@ -2,6 +2,7 @@
 
 arrays      names for arrays
 errors      the exception tree
+text        texts that others wrote, safe to show
 files       texts and JSON, read strictly and written as a whole or not at all
 lines       files of one document per line, which grow
 documents   versioned JSON documents, described once by a dataclass

@@ -17,7 +17,8 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from meip.base import lines
 from meip.base.errors import DocumentError, MeipError, did_you_mean
-from meip.base.files import load_json, plain, read_text, write_text
+from meip.base.files import load_json, read_text, write_text
+from meip.base.text import plain
 
 __all__ = [
     "Strict", "append_line", "canonical", "class_of", "content_hash", "document", "dump", "json_schema", "kind_of",

@@ -21,6 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from meip.base.text import printable
+
 __all__ = [
     "BudgetError", "ConceptError", "DemonstrationError", "DocumentError", "DomainError", "LearningError",
     "MeipError", "NotFittedError", "WorkerError", "WorldError", "did_you_mean",
@@ -28,7 +30,10 @@ __all__ = [
 
 
 class MeipError(ValueError):
-    """Root of every error that meip raises on purpose."""
+    """Root of every error that meip raises on purpose. What it quotes from files is safe to print."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(printable(one) if isinstance(one, str) else one for one in arguments))
 
 
 class DomainError(MeipError):

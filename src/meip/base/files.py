@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from meip.base.errors import DocumentError
+from meip.base.text import plain
 
 __all__ = [
-    "check_folder", "check_writable", "decoded", "load_json", "make_folder", "plain", "read_bytes", "read_text",
+    "check_folder", "check_writable", "decoded", "load_json", "make_folder", "read_bytes", "read_text",
     "refused", "status", "sync_folder", "writable", "writable_folder", "write_all", "write_bytes", "write_text",
 ]  # fmt: skip
 
@@ -174,16 +175,17 @@ def read_text(path: str | Path) -> str:
     return decoded(read_bytes(path), path)
 
 
-def read_bytes(path: str | Path) -> bytes:
+def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
+    """A file of a sensible size."""
     try:
         with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)  # not by its size: devices say that they have none
-        if len(data) <= MAX_BYTES:
+            data = file.read(most + 1)  # not by its size: devices say that they have none
+        if len(data) <= most:
             return data
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise DocumentError(f"{path}: cannot be read: {reason}") from None
-    raise DocumentError(f"{path}: larger than {MAX_BYTES // 2**20} MB; split it")
+    raise DocumentError(f"{path}: larger than {most // 2**20} MB; split it")
 
 
 def decoded(data: bytes, path: str | Path) -> str:
@@ -238,12 +240,6 @@ def _check_depth(value: Any, where: str) -> None:
             if isinstance(item, dict | list)
             for child in (item.values() if isinstance(item, dict) else item)
         ]
-
-
-def plain(text: str, most: int = 60) -> str:
-    """A name taken from a file, safe to print: short, and without characters that a terminal could choke on."""
-    short = text if len(text) <= most else text[: most - 3] + "..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in short)
 
 
 def sync_folder(folder: Path) -> None:

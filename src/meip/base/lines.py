@@ -15,17 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from meip.base.errors import DocumentError
-from meip.base.files import (
-    check_writable,
-    decoded,
-    plain,
-    read_bytes,
-    refused,
-    status,
-    sync_folder,
-    write_all,
-    write_bytes,
-)
+from meip.base.files import check_writable, decoded, read_bytes, refused, status, sync_folder, write_all, write_bytes
+from meip.base.text import plain
 
 __all__ = ["append_line", "complete_lines", "repair_lines"]
 

@@ -59,6 +59,7 @@ def open_streams() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  (for the whole process)
+        getattr(sys, name).reconfigure(errors="backslashreplace")  # an output that cannot say it all says what it can
 
 
 @contextmanager

@@ -20,6 +20,7 @@ import typer
 
 from meip.base.errors import MeipError
 from meip.base.signals import Ended
+from meip.base.text import say
 from meip.cli import bench, check, concepts, demo, evaluate, explain, learn, plan, reproduce, show  # noqa: F401  (importing a module adds its commands)
 from meip.cli.app import app
 from meip.model.problems import load_object, registered
@@ -41,7 +42,7 @@ def _mount() -> None:
         try:
             found = load_object(target, name)
         except MeipError as error:
-            typer.echo(f"warning: the command {name!r} is left out: {error}", err=True)
+            say(f"warning: the command {name!r} is left out: {error}", err=True)
             continue
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=name)
@@ -116,8 +117,8 @@ def _tell(message: str, code: int, shown: BaseException | None) -> int:
     """Say what went wrong, on a line of its own, with the traceback if it was asked for."""
     with suppress(OSError, ValueError):  # nobody listens
         if shown is not None:
-            typer.echo("".join(traceback.format_exception(shown)).rstrip(), err=True)
-        typer.echo(message, err=True)
+            say("".join(traceback.format_exception(shown)).rstrip(), err=True)
+        say(message, err=True)
     return code
 
 

@@ -11,6 +11,7 @@ import typer
 
 from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import writable
+from meip.base.text import say
 from meip.cli.app import app, console
 
 __all__ = ["bench"]
@@ -43,14 +44,14 @@ def bench(
     rows: list[dict[str, Any]] = []
     alone = []
     for name in names or known:
-        typer.echo(f"measuring {name} ...", err=True)
+        say(f"measuring {name} ...", err=True)
         found = import_module(f"meip.bench.{name}").run(peers=peers)
         rows += found
         if peers and not any(row.get("metric") == "ratio" for row in found):
             alone.append(name)
     console().print(_table(rows))
     for name in alone:
-        typer.echo(f"{name}: its peer is not installed, these are our figures alone; pip install 'meip[bench]'")
+        say(f"{name}: its peer is not installed, these are our figures alone; pip install 'meip[bench]'")
     if json_file is not None:
         documents.write(json_file, Results.of("bench", rows))
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from meip.base.errors import MeipError
+from meip.base.text import say
 from meip.cli.app import DomainOption, JsonOption, app, print_json
 
 __all__ = ["Finding", "check", "inspect_file", "schema"]
@@ -43,21 +44,21 @@ def check(
     moved = [line for name in files if repair for line in _repaired(name)]
     findings = [inspect_file(name, world, domain) for name in files]
     for line in moved:
-        typer.echo(line, err=as_json)
+        say(line, err=as_json)
     if as_json:
         print_json([vars(finding) for finding in findings])
     else:
         for finding in findings:
             for line in finding.lines():
-                typer.echo(line)
+                say(line)
     if any(finding.problems for finding in findings):
         raise typer.Exit(2)
 
 
 def _repaired(name: str) -> list[str]:
     """What was moved out of a file of lines, in words."""
-    from meip.base.files import plain
     from meip.base.lines import repair_lines
+    from meip.base.text import plain
 
     if Path(name).suffix != ".jsonl":
         raise MeipError(f"{name}: --repair is about files of one document per line (.jsonl)")
@@ -81,7 +82,7 @@ def schema(
 
     import_documents()
     if kind is None:
-        typer.echo("\n".join(sorted((*documents.kinds(), "problem"))))
+        say("\n".join(sorted((*documents.kinds(), "problem"))))
     else:
         print_json(problem_schema() if kind == "problem" else documents.schema(kind))
 

@@ -15,6 +15,7 @@ import typer
 
 from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import make_folder, writable, writable_folder
+from meip.base.text import say
 from meip.cli.app import app, console
 
 __all__ = ["RUNNERS", "Name", "reproduce"]
@@ -64,7 +65,7 @@ def reproduce(
         int | None, typer.Option("--held-out", metavar="N", min=1, help="structural-change: N random rituals instead.")
     ] = None,
     noisy: Annotated[bool, typer.Option("--noisy", help="Held-out rituals: one wrong demonstration of six.")] = False,
-    seed: Annotated[int, typer.Option(help="Start of all random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Start of all random numbers.")] = 0,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes; -1: one per core.")] = 1,
     data: Annotated[
         Path | None, typer.Option(help="Outside material: a folder of PDDL domains, or a CVAT file of garments.")
@@ -114,15 +115,15 @@ def reproduce(
     rows = [row for own in found.values() for row in own]
     if json_file is not None:
         documents.write(json_file, Results.of(f"reproduce {experiment}", rows, seed))
-        typer.echo(f"rows written to {json_file}")
+        say(f"rows written to {json_file}")
     if docs is not None:
         for one, module in modules.items():
             _write_tables(docs, one, module, found[one], asked)
-        typer.echo(f"tables written to {docs}")
+        say(f"tables written to {docs}")
     if out is not None:
         drawn = [path for module in modules.values() if hasattr(module, "draw") for path in module.draw(rows, out)]
         for path in (*drawn, *_figures(rows, out), *_pages(out)):
-            typer.echo(f"figure written to {path}")
+            say(f"figure written to {path}")
 
 
 def _named(name: str) -> Name:
@@ -183,7 +184,7 @@ def _tables(module: ModuleType, rows: Rows) -> Any:
 def _progress() -> Iterator[Callable[[str], None]]:
     """A spinner with the latest message on a terminal, plain lines elsewhere."""
     if not sys.stderr.isatty():
-        yield lambda message: typer.echo(message, err=True)
+        yield lambda message: say(message, err=True)
         return
     from rich.console import Console
 
@@ -194,10 +195,10 @@ def _progress() -> Iterator[Callable[[str], None]]:
 def _show(name: str, module: ModuleType, rows: Rows) -> None:
     """The tables of an experiment: in its own form if it has one, else one for each metric; and its notes."""
     for title, headings, lines in _tables(module, rows):
-        typer.echo(f"{name}: {title}")
+        say(f"{name}: {title}")
         console().print(_table(headings, lines))
     for note in module.NOTES:
-        typer.echo(note)
+        say(note)
 
 
 def _summary(module: ModuleType, rows: Rows) -> list[tuple[str, list[str], list[list[str]]]]:

@@ -12,7 +12,7 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from meip.base.errors import MeipError, WorldError
-from meip.base.files import plain
+from meip.base.text import plain
 from meip.model.domain import Domain, FactBlock, Facts, stack_facts
 
 __all__ = ["MOST_LISTED", "actions_of", "ask", "asked", "bad_pairs", "facts_of", "outcomes_of", "place", "shown"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from meip.base.documents import canonical
 from meip.base.errors import MeipError
-from meip.base.files import plain
+from meip.base.text import plain
 from meip.model.asking import shown
 from meip.model.domain import Domain, FactBlock, Facts, Fluent, stack_facts
 from meip.model.graph import StateGraph

@@ -65,10 +65,10 @@ class Query:
             raise LearningError(f"horizon counts the states of a plan, so it is at least 1, got {self.horizon}")
         if self.horizon is not None and self.horizon > MOST_STATES:
             raise LearningError(f"a horizon may be {MOST_STATES:,} states at most")
-        for name in ("iterations", "nodes", "width"):
+        for name, least in (("iterations", 1), ("nodes", 1), ("width", 1), ("seed", 0)):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise LearningError(f"{name} must be at least 1, got {value}")
+            if value is not None and value < least:
+                raise LearningError(f"{name} must be at least {least}, got {value}")
 
     def changed(self, **changes: Any) -> Query:
         """The same query with some fields changed; an unknown name is corrected."""

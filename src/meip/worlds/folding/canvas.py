@@ -6,6 +6,7 @@ default, so that a page can restyle a picture that it embeds.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
@@ -176,6 +177,7 @@ def _printable(text: str) -> str:
 
 def load_cv2() -> Any:
     """OpenCV, or a message that says how to get it. Only pictures need it."""
+    os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(2**26))  # for formats whose size we do not read ourselves
     try:
         import cv2
     except ImportError:

@@ -11,6 +11,7 @@ import typer
 
 from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import make_folder, writable, writable_folder
+from meip.base.text import say
 
 __all__ = [
     "convert", "demonstrate", "fold_app", "import_shirts", "list_garments", "parse_picture", "render_files",
@@ -62,13 +63,13 @@ def list_garments(
     garments = _drawn(chosen, random, seed) if random else [garment_of_style(make_style(n, **values)) for n in chosen]
     _keep(garments, output, picture)
     if as_json:
-        typer.echo(json.dumps({name: {k: vars(p) for k, p in parameters(name).items()} for name in chosen}, indent=2))
+        say(json.dumps({name: {k: vars(p) for k, p in parameters(name).items()} for name in chosen}, indent=2))
     elif output is None and picture is None:
         for one in garments:
             parts = ", ".join(f"{part.name} ({len(part.points)} corners)" for part in one.parts)
-            typer.echo(f"{one.name}: {parts}")
+            say(f"{one.name}: {parts}")
         for name, p in parameters(template).items() if template else ():
-            typer.echo(f"  {name:14} {p.low:g} to {p.high:g}, by default {p.default:g}: {p.meaning}")
+            say(f"  {name:14} {p.low:g} to {p.high:g}, by default {p.default:g}: {p.meaning}")
 
 
 def _style(settings: list[str]) -> dict[str, float]:
@@ -102,13 +103,13 @@ def _keep(garments: list[Any], folder: Path | None, picture: Path | None) -> Non
             name = _file_name(one.name)
             used[name] = used.get(name, 0) + 1
             documents.write(folder / (f"{name}.json" if used[name] == 1 else f"{name}-{used[name]}.json"), one)
-        typer.echo(f"{len(garments)} garment{'s' if len(garments) != 1 else ''} written to {folder}")
+        say(f"{len(garments)} garment{'s' if len(garments) != 1 else ''} written to {folder}")
     if picture is not None:
         from meip.worlds.folding.canvas import write_canvas
         from meip.worlds.folding.render import garment_sheet
 
         write_canvas(picture, garment_sheet(garments, columns=max(1, min(12, round(len(garments) ** 0.5 * 1.4)))))
-        typer.echo(f"drawn in {picture}")
+        say(f"drawn in {picture}")
 
 
 def _file_name(name: str) -> str:
@@ -149,13 +150,13 @@ def parse_picture(
     if picture is not None:
         write_canvas(picture, overlay(graph))
     if as_json:
-        typer.echo(json.dumps(documents.dump(graph), indent=2, ensure_ascii=False))
+        say(json.dumps(documents.dump(graph), indent=2, ensure_ascii=False))
         return
     names = ", ".join(f"{polygon.name} ({len(polygon.edges)} edges)" for polygon in graph.polygons)
-    typer.echo(f"{image}: {len(graph.polygons)} polygons: {names}; {len(graph.vertices)} vertices")
+    say(f"{image}: {len(graph.polygons)} polygons: {names}; {len(graph.vertices)} vertices")
     for path in (output, garment, picture):
         if path is not None:
-            typer.echo(f"written: {path}")
+            say(f"written: {path}")
 
 
 @fold_app.command("render")
@@ -181,7 +182,7 @@ def render_files(
         raise MeipError(f"--theme: unknown {theme!r}; {did_you_mean(theme, themes)}")
     rows = [row for path in files for row in rows_of_file(path)]
     write_canvas(output, contact_sheet(rows, title=title, columns=columns), themes[theme])
-    typer.echo(f"{len(rows)} rows drawn in {output}")
+    say(f"{len(rows)} rows drawn in {output}")
 
 
 @fold_app.command("import")
@@ -211,14 +212,14 @@ def import_shirts(
     if as_json:
         reasons = [vars(item) for item in result.rejected]
         taken = [{"name": g.name, "image": image} for g, image in zip(result.garments, result.images, strict=True)]
-        typer.echo(json.dumps({"garments": taken, "rejected": reasons}, indent=2))
+        say(json.dumps({"garments": taken, "rejected": reasons}, indent=2))
     else:
         for item in result.rejected:
-            typer.echo(f"{xml}:{item.line}: {item.name}: left out: {item.reason}")
+            say(f"{xml}:{item.line}: {item.name}: left out: {item.reason}")
         for one, image in zip(result.garments, result.images, strict=True):
             if len(one.parts) < 3:
-                typer.echo(f"{one.name} ({image}): without the sleeve that lies on the body")
-        typer.echo(f"{len(result.garments)} garments, {len(result.rejected)} left out")
+                say(f"{one.name} ({image}): without the sleeve that lies on the body")
+        say(f"{len(result.garments)} garments, {len(result.rejected)} left out")
     _keep(list(result.garments), output, picture)
 
 
@@ -243,7 +244,7 @@ def convert(
     if not isinstance(subject, Garment) and target.suffix.lower() != ".fold":
         raise MeipError(f"{source}: a folded cloth is not a garment document; render it, or keep it as .fold")
     (write_fold if target.suffix.lower() == ".fold" else documents.write)(target, subject)
-    typer.echo(f"written: {target}")
+    say(f"written: {target}")
 
 
 @fold_app.command()
@@ -285,7 +286,7 @@ def demonstrate(
         shown = scripted.random_demonstrations(count, rng, tuple(templates or ("tshirt", "longsleeve")))
     for one in shown:
         append_demonstration(output, one)
-    typer.echo(f"{output}: {len(shown)} scripted demonstrations added")
+    say(f"{output}: {len(shown)} scripted demonstrations added")
 
 
 @fold_app.command("problem")
@@ -321,4 +322,4 @@ def write_problem(
         )
     found = problem_document(Folding(chosen, folds + 1, candidates=candidates, seed=seed))
     write_text(output, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-    typer.echo(f"{output}: fold {chosen.name} up to {folds} times")
+    say(f"{output}: fold {chosen.name} up to {folds} times")

@@ -17,6 +17,7 @@ from meip.base.arrays import Floats
 from meip.base.errors import DocumentError, WorldError
 from meip.worlds.folding.canvas import load_cv2
 from meip.worlds.folding.cloth import first_crossing, signed_area
+from meip.worlds.folding.image_size import check_pixels
 from meip.worlds.folding.planar import turns
 
 __all__ = ["find_mask", "outline_of_mask", "read_image"]
@@ -38,6 +39,7 @@ def read_image(path: str | Path) -> NDArray[np.uint8]:
         data = np.frombuffer(Path(path).read_bytes(), dtype=np.uint8)
     except OSError as error:
         raise DocumentError(f"{path}: cannot be read: {error.strerror}") from None
+    check_pixels(data, path)
     try:
         image = cv2.imdecode(data, cv2.IMREAD_UNCHANGED) if len(data) else None
     except cv2.error:

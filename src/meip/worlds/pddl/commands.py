@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from meip.base.errors import DocumentError
 from meip.base.files import writable
+from meip.base.text import say
 
 __all__ = ["demonstrate", "generate"]
 
@@ -40,10 +40,11 @@ def demonstrate(
     steps, planner = solve(world, seconds)
     plan_demonstration(world, steps, where=problem)
     if output is None:
-        sys.stdout.write("".join(step_text(step) + "\n" for step in steps))
+        for step in steps:
+            say(step_text(step))
     else:
         write_plan(output, steps, comment=f"found by {planner}")
-    typer.echo(f"{len(steps)} steps, found by {planner}", err=True)
+    say(f"{len(steps)} steps, found by {planner}", err=True)
 
 
 def generate(
@@ -51,7 +52,7 @@ def generate(
     size: Annotated[
         list[str] | None, typer.Option("--size", metavar="NAME=NUMBER", help="A size, e.g. blocks=8; may be repeated.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed and sizes give the same problem.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed and sizes give the same problem.")] = 0,
     output: Output = None,
     domain_output: Annotated[
         str | None,
@@ -77,7 +78,7 @@ def generate(
     if domain_output is not None:
         write_text(Path(domain_output), domain_text(load_domain(domain)))
     if output is None:
-        sys.stdout.write(text)
+        say(text.rstrip("\n"))
     else:
         write_text(Path(output), text)
 

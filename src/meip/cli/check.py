@@ -143,7 +143,7 @@ def _check_lines(name: str, world: str | None, problems: list[str]) -> str:
         where = f"{name}:{number}"
         try:
             value = documents.parse(load_json(line, where), where=where)
-            _replay_if_shown(value, world, where, worlds)
+            _replay_if_shown(value, world, where, worlds, Path(name).parent)
             kind = documents.dump(value)["format"].split("/")[0].removeprefix("meip.")
             counts[kind] = counts.get(kind, 0) + 1
         except MeipError as error:
@@ -158,10 +158,10 @@ def _check_document(name: str, world: str | None, finding: Finding) -> str:
     data = documents.read_json(name)
     kind, version = documents.kind_of(data, name)
     if kind == "problem":
-        finding.walk(load_problem(data, where=name, own=world))
+        finding.walk(load_problem(data, where=name, own=world, folder=Path(name).parent))
         return "problem, and its world walked"
     value = documents.parse(data, where=name)
-    _replay_if_shown(value, world, name, {})
+    _replay_if_shown(value, world, name, {}, Path(name).parent)
     return f"{kind} (version {version})"
 
 
@@ -172,7 +172,7 @@ def _check_world(name: str, domain: str | None, finding: Finding) -> str:
     return "world, walked"
 
 
-def _replay_if_shown(value: Any, own: str | None, where: str, worlds: dict[str, Any]) -> None:
+def _replay_if_shown(value: Any, own: str | None, where: str, worlds: dict[str, Any], folder: Path) -> None:
     from meip.base.documents import canonical
     from meip.model.demonstrations import Demonstration, replay
     from meip.model.problems import load_problem
@@ -180,5 +180,5 @@ def _replay_if_shown(value: Any, own: str | None, where: str, worlds: dict[str, 
     if isinstance(value, Demonstration):
         key = canonical(value.problem)
         if key not in worlds:
-            worlds[key] = load_problem(value.problem, where=f"{where}: $.problem", own=own)
+            worlds[key] = load_problem(value.problem, where=f"{where}: $.problem", own=own, folder=folder)
         replay(worlds[key], value, where=where)

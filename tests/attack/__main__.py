@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from attack import Tally, bounds, fuzz, signals, worlds, writing
+from attack import Tally, bounds, fuzz, limits, signals, worlds, writing
 
 ATTACKS: dict[str, tuple[Callable[[Path, int], Tally], int]] = {
     "full-disk-appends": (writing.full_disk_appends, 300),
@@ -20,6 +20,7 @@ ATTACKS: dict[str, tuple[Callable[[Path, int], Tally], int]] = {
     "ctrl-c": (signals.ctrl_c, 100),
     "sigterm": (signals.sigterm, 30),
     "worlds": (worlds.misbehaving, 100),
+    "limits": (limits.late_searches, 100),
     "bounds": (bounds.small_and_greedy, 100),
     **{f"mutants-of-{name}": (fuzz.mutants(name), 10_000) for name in fuzz.PARSERS},
 }

@@ -23,7 +23,10 @@ from meip.search.tree_kernels import TIE, generator, uniform
 from meip.utility.ordering import batch_tau
 from meip.utility.ranking import Ranking
 
-__all__ = ["PlanSet", "concatenate", "enumerate_plans", "history_count", "roll_out", "sample_model", "sample_plans"]
+__all__ = [
+    "PlanSet", "check_table", "concatenate", "enumerate_plans", "history_count", "longest_plan", "roll_out",
+    "sample_model", "sample_plans",
+]  # fmt: skip
 
 MOST_CELLS = 20_000_000  # states in a table of plans, 320 MB
 MOST_EXPANSIONS = 50_000
@@ -106,7 +109,7 @@ def enumerate_plans(graph: StateGraph, start: int, length: int, limit: int = 1_0
     count = history_count(graph, start, length, limit)
     if count > limit:
         raise BudgetError(f"more than {limit} plans of {length} states: sample them instead, or raise the limit")
-    length = _longest(graph, start, length)
+    length = longest_plan(graph, start, length)
     check_table(count, length)
     states = np.full((count, length), -1, np.int64)
     actions = np.full((count, length), -1, np.int64)
@@ -117,7 +120,7 @@ def enumerate_plans(graph: StateGraph, start: int, length: int, limit: int = 1_0
     return PlanSet(states, actions, lengths, log_base)
 
 
-def _longest(graph: StateGraph, start: int, length: int) -> int:
+def longest_plan(graph: StateGraph, start: int, length: int) -> int:
     """States of the longest plan from `start`, at most `length`: horizons may be much longer than plans."""
     layer = {start}
     for depth in range(1, length):

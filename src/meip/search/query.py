@@ -20,6 +20,7 @@ __all__ = ["CHANCES", "Agent", "Chance", "Clock", "Found", "Query", "RootMove", 
 
 Chance = Literal["expectation", "posterior", "probability"]
 CHANCES: tuple[Chance, ...] = ("expectation", "posterior", "probability")
+PACE = 0.05  # seconds between two looks at the clock, about
 SOFT_SCALE = 2.0  # mean of tanh(2 * difference): tau with a soft tie-break
 
 
@@ -135,7 +136,7 @@ class Clock:
     """When a search has to stop: its time, what it may expand, and how many states it may see."""
 
     def __init__(self, query: Query, graph: StateGraph, default: int | None = None) -> None:
-        self.begun = time.monotonic()
+        self.begun = self._looked = time.monotonic()
         self.stop = None if query.seconds is None else self.begun + query.seconds
         self.most = query.iterations if query.iterations is not None else default
         self.graph, self.room = graph, len(graph) + query.nodes
@@ -148,6 +149,12 @@ class Clock:
     @property
     def seconds(self) -> float:
         return time.monotonic() - self.begun
+
+    def pace(self, amount: int) -> int:
+        """How much to do until the next look at the clock: about a twentieth of a second, by what the last took."""
+        before, self._looked = self._looked, time.monotonic()
+        took = self._looked - before
+        return amount * 2 if took < PACE / 2 else max(1, amount // 2) if took > 2 * PACE else amount
 
     def reason(self) -> str:
         """Which limit is reached; "" while none is."""

@@ -92,6 +92,25 @@ def test_a_wrong_demonstration_is_named_and_set_aside_with_tolerance() -> None:
         learn(episodes, tolerance=0.1)
 
 
+def test_what_is_shown_again_and_again_is_not_what_is_odd() -> None:
+    world = Ritual(stages=2, types=("torch", "clay"), objects=3)
+    same = [(1, "torch", 3), (2, "clay", 1)]
+    plans = [same, same, same, same, [(1, "clay", 2), (2, "torch", 1)]]
+    task = learn([Episode(world, record(world, plan)) for plan in plans], tolerance=0.2)
+    assert task.provenance.evidence["set_aside"] == [5]
+    assert [list(action) for action in task.plan(world).actions] == [list(action) for action in same]
+
+
+@pytest.mark.parametrize("p", [0.02, 0.5, 0.95])
+def test_the_papers_first_example_is_learned_from_failures_however_likely_they_are(p: float) -> None:
+    world = Didactic(p)
+    failed = Episode(world, record(world, ["a1"] * 4, [1, None, None, None]))
+    done = Episode(world, record(world, ["a1", "a1"], [0, None]))
+    for episodes in ([failed] * 10, [done] + [failed] * 9, [done] * 9 + [failed]):
+        task = learn(episodes)
+        assert all(task.plan(Didactic(q)).actions[0] == "a1" for q in (0.02, 0.3, 0.98))
+
+
 def test_people_who_stop_by_themselves_do_not_use_up_what_is_left() -> None:
     task, episodes = shown("candles")
     learned = learn(episodes)

@@ -16,6 +16,7 @@ from meip.concepts.grammar import Grammar
 from meip.concepts.language import (
     Aggregated,
     Agreement,
+    AtLeast,
     Closure,
     Composition,
     Concept,
@@ -155,6 +156,8 @@ class ConceptBank:
             for fluent in self.domain.predicates:
                 for term in self._permutations(fluent):
                     yield fluent.classes, term
+            for name, least in rules.thresholds:
+                yield self.domain.fluent(name).classes, AtLeast(Primitive(name), least)
         if rules.conjunction:
             yield from self._conjunctions(level)
         if rules.goal_agreement and level == 2:

@@ -10,6 +10,7 @@ from meip.concepts.language import (
     Aggregated,
     Aggregator,
     Agreement,
+    AtLeast,
     Closure,
     Composite,
     Composition,
@@ -89,6 +90,11 @@ def signature(term: Term, domain: Domain) -> Signature:
                     right, f"{_over(right, others)}, but {_over(left, classes)}: {relation} needs the same classes"
                 )
             return classes[:-1], False
+        case AtLeast(inner):
+            classes, real = signature(inner, domain)
+            if not real:
+                raise Misfit(inner, f"{inner} is a predicate, but >= needs a real-valued function")
+            return classes, False
         case _:
             raise ConceptError(f"{term!r} is not a term")
 

@@ -33,6 +33,8 @@ class Grammar(Strict):
     """False: plain predicates about now and about the goal are joined by the goal agreement rule only."""
     numbers: bool = True
     """Concepts compared with numbers: exactly, at least, more than ever shown. False: a count is a sum, by one."""
+    thresholds: tuple[tuple[str, float], ...] = ()
+    """Functions and numbers that are predicates of their own: ``moisture >= 0.5``."""
     predicate_mean: bool = False
     """``mean(p)``, the share of tuples in a predicate."""
     max_level: int = 3
@@ -49,6 +51,7 @@ class Grammar(Strict):
     def __post_init__(self) -> None:
         object.__setattr__(self, "quantifiers", tuple(self.quantifiers))
         object.__setattr__(self, "aggregators", tuple(self.aggregators))
+        object.__setattr__(self, "thresholds", tuple((str(name), float(least)) for name, least in self.thresholds))
         for words, known in ((self.quantifiers, ("all", "some", "count")), (self.aggregators, ("max", "min", "mean"))):
             for word in words:
                 if word not in known:

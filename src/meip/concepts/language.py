@@ -8,6 +8,7 @@
     P  -> primitive | not P' | P' and P'' | permuted P' | closure P'*
        |  some R.P' | all R.P' | R . S                                Restriction, Composition
        |  P same P_goal | P within P_goal                             Agreement
+       |  F >= number                                                 AtLeast
 
 Terms (P, F) denote relations between the entities of one state; concepts (C) denote one value per state.
 `str` writes a node as text that parses back to it, with no more parentheses than it needs.
@@ -24,7 +25,7 @@ from meip.base.errors import ConceptError
 from meip.concepts.operations import KEYWORDS, Operation, is_bare_name, operations
 
 __all__ = [
-    "MAX_DEPTH", "Aggregated", "Aggregator", "Agreement", "Closure", "Composite", "Composition", "Concept",
+    "MAX_DEPTH", "Aggregated", "Aggregator", "Agreement", "AtLeast", "Closure", "Composite", "Composition", "Concept",
     "Conjunction", "Constant", "Negation", "Node", "Permutation", "Primitive", "Quantified", "Quantifier",
     "Restriction", "Term", "atoms", "constants", "exactly", "quote", "walk",
 ]  # fmt: skip
@@ -236,6 +237,25 @@ class Agreement(Term):
         return f"{self.relation}({self.left}, {self.right})"
 
 
+@dataclass(frozen=True, eq=False)
+class AtLeast(Term):
+    """``moisture >= 0.5``: the entities of which a function is at least so much."""
+
+    term: Term
+    number: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "number", _finite(self.number))
+        super().__post_init__()
+
+    @property
+    def _binding(self) -> int:
+        return _POSTFIX
+
+    def _write(self) -> str:
+        return f"{self.term._within(_POSTFIX)} >= {_written(self.number)}"
+
+
 class Concept(Node):
     """A value for each state: C of the grammar."""
 
@@ -277,13 +297,11 @@ class Constant(Concept):
     value: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", float(self.value) + 0.0)  # -0 becomes 0
-        if not math.isfinite(self.value):
-            raise ConceptError(f"a constant in a concept must be a finite number, not {self.value}")
+        object.__setattr__(self, "value", _finite(self.value))
         super().__post_init__()
 
     def _write(self) -> str:
-        return str(int(self.value)) if self.value.is_integer() and abs(self.value) < 2**53 else repr(self.value)
+        return _written(self.value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,6 +349,16 @@ class Composite(Concept):
         return f"{left._within(own + tighter)} {symbolic.symbol} {right._within(own + (not turned))}"
 
 
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise ConceptError(f"a constant in a concept must be a finite number, not {value}")
+    return float(value) + 0.0  # -0 becomes 0
+
+
+def _written(value: float) -> str:
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+
+
 def _scoped(value: Term, scope: Term | None) -> str:
     return str(value) if scope is None else f"{value} | {scope}"
 
@@ -357,4 +385,7 @@ def atoms(concept: Concept) -> tuple[Quantified | Aggregated, ...]:
 
 def constants(concept: Concept) -> tuple[float, ...]:
     """The numbers that a concept names: each has a price of its own, apart from complexity."""
-    return tuple(n.value for n in walk(concept) if isinstance(n, Constant))
+    numbers = [
+        n.value if isinstance(n, Constant) else n.number for n in walk(concept) if isinstance(n, Constant | AtLeast)
+    ]
+    return tuple(numbers)

@@ -21,6 +21,7 @@ from meip.concepts.language import (
     MAX_DEPTH,
     Aggregated,
     Agreement,
+    AtLeast,
     Closure,
     Composite,
     Composition,
@@ -91,7 +92,7 @@ def _located(text: str, message: str, start: int, end: int) -> ConceptError:
 
 
 def _tokens(text: str) -> list[_Token]:
-    signs = sorted({*"()[],.|*"} | {o.symbol for o in operations() if o.symbol}, key=lambda s: (-len(s), s))
+    signs = sorted({*"()[],.|*", ">="} | {o.symbol for o in operations() if o.symbol}, key=lambda s: (-len(s), s))
     pattern = re.compile(
         r"\s+|(?P<quoted>`[^`]+`)|(?P<number>-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(?P<name>[^\W\d][\w@-]*)|(?P<sign>"
         + "|".join(re.escape(s) for s in signs)
@@ -298,8 +299,14 @@ class _Parser:
     def postfix(self) -> Term:
         start = self.token.start
         term = self.primary()
-        while self.take("*"):
-            term = self.make(start, Closure, term)
+        while self.token.is_("*", ">="):
+            if self.take("*"):
+                term = self.make(start, Closure, term)
+                continue
+            self.advance()
+            if self.token.kind != "number":
+                raise self.error(f"expected a number after `>=`, as in f >= 0.5, found {self.token}")
+            term = self.make(start, AtLeast, term, float(self.advance().text))
         return term
 
     def primary(self) -> Term:

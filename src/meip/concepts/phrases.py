@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from meip.base.errors import ConceptError
 from meip.concepts.check import signature
+from meip.concepts.comparisons import number
 from meip.concepts.language import (
     Agreement,
+    AtLeast,
     Closure,
     Composition,
     Conjunction,
@@ -187,6 +189,11 @@ class Phrases:
                 return self._linked(term, nouns, negated)
             case Agreement():
                 return self._agreement(term, nouns, negated)
+            case AtLeast(Primitive(name), least):
+                what = self.stated(self.domain.fluent(name), nouns, False)
+                return f"{what} is {'below' if negated else 'at least'} {number(least)}"
+            case AtLeast(Permutation(inner, order), least):
+                return self.clause(Permutation(AtLeast(inner, least), order), nouns, negated)
             case _:
                 raise ConceptError(f"{term!r} is not a term")
 

@@ -5,11 +5,13 @@ options      what decides a task, and what only decides how the work is done
 evidence     every demonstrated choice with what else could have been done, as arrays
 forms        the ways in which a concept can matter, as columns
 readings     demonstrations as shown, or only what their goals need of them
+thresholds   from which number on a quantity matters
 growth       which concepts are looked at, where there are too many
 offers       what may be said about the demonstrations: all forms that some choice tells apart
 sparse       few statements, each worth more than its price: a softmax over choices
 curves       the same choices by many curves of real quantities, and how much these count
 rules        what was never done, and what always came first
+enforced     what the world made everybody do first to each single thing
 endings      what was always so in the end
 told         the small model that is told
 study        the fits to some demonstrations, and which of them are odd

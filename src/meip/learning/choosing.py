@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from meip.base.arrays import Ints
+from meip.learning.enforced import always_ready
 from meip.learning.readings import accidents, crossed, only_needed
 from meip.learning.rules import Never, Nevers, always_first, chosen_first
 from meip.learning.sparse import GRID, path
@@ -88,10 +89,13 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     gained = study.gains(model)[evidence.chosen][~evidence.stop[evidence.chosen]]
     gained = gained[gained > 1e-9]
     pairs = always_first(evidence, offers, whole[: study.size]) if study.options.order else []
-    order = _ordered(study, pairs, max(CLOSURE, float(gained.max()) if len(gained) else 0.0))
+    strength = max(CLOSURE, float(gained.max()) if len(gained) else 0.0)
+    order = _ordered(study, pairs, strength)
+    ready = always_ready(evidence) if study.options.order and study.options.concepts is None else []
+    enforced = tuple(Rule(concept, strength, 0.0, 0.0, 0) for concept in ready)
     ranked = np.flatnonzero(np.abs(model.firsts) > 1e-8)
     preferences = Preferences(
-        never=tuple(_rule(study, rule) for rule in rules),
+        never=(*(_rule(study, rule) for rule in rules), *enforced),
         order=order,
         first=tuple(
             First(offers.forms.concepts[k], largest, float(model.firsts[j]))
@@ -103,12 +107,12 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
         least=_least(study, model),
         by_itself=bool(len(evidence.stopped)),
         pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
-        held_out=_held_out(study, candidates, rules, ranked),
+        held_out=_held_out(study, candidates, rules, ranked, tuple(rule.strength for rule in enforced)),
     )
     utility = study.utility(model)
     tried = _patience(study, utility, preferences)
     study.say(stage="planning", patience=max(tried, key=lambda p: tried[p]))
-    said = told(study, rules, pairs, order, model, candidates.usual)
+    said = told(study, rules, pairs, order, model, candidates.usual, enforced)
     preferences = dataclasses.replace(preferences, patience=max(tried, key=lambda p: tried[p]), **said)
     warnings = _warnings(study, strange, aside, utility, preferences)
     return LearnedChoices(utility, preferences, _report(study, tried, strange, aside), warnings)
@@ -124,6 +128,7 @@ def _report(
         "alternatives": len(evidence.rows),
         "alternatives_left_out": evidence.dropped,
         "levels": study.levels,
+        "thresholds": [list(pair) for pair in study.thresholds],
         "candidates": study.size,
         "strength": study.strength.value,
         "strengths": dict(zip(map(str, GRID), losses, strict=False)),
@@ -176,7 +181,9 @@ def _least(study: Study, model: Model) -> float | None:
     return float((model.stop + study.offers.stopped[rows] @ model.reasons).min()) if len(rows) else None
 
 
-def _held_out(study: Study, candidates: Nevers, rules: Sequence[Never], ranked: Ints) -> tuple[HeldOut, ...]:
+def _held_out(
+    study: Study, candidates: Nevers, rules: Sequence[Never], ranked: Ints, enforced: tuple[float, ...]
+) -> tuple[HeldOut, ...]:
     evidence, offers = study.evidence, study.offers
     found = []
     for d in range(len(study.strength.held_out)):
@@ -191,7 +198,7 @@ def _held_out(study: Study, candidates: Nevers, rules: Sequence[Never], ranked: 
                 study.utility(model),
                 summed(terms_of(offers.done, model.reasons)),
                 model.stop,
-                tuple(others.get(rule.form, 0.0) for rule in rules),
+                (*(others.get(rule.form, 0.0) for rule in rules), *enforced),
                 tuple(model.firsts[ranked].tolist()),
             )
         )

@@ -100,6 +100,8 @@ class Evidence:
         """States."""
         self.states = tuple(place)
         """[S] the graph of each state, and its number there."""
+        self.blocks = blocks
+        """The facts of all states."""
         self.denotation = Denotation(self.domain, blocks, np.array(initial, np.int64))
         graph_of = [walks[d].graph for d in self.demo]
         self.at = np.array([place[g, int(s)] for g, s in zip(graph_of, self._state, strict=True)], np.int64)  # [C]

@@ -32,6 +32,7 @@ class Form(NamedTuple):
     number: float = 0.0
     """What the form compares with; the middle of a line."""
     scale: float = 1.0
+    """By what a line is divided; of a truth only its weight is, where chance decides about it."""
     price: float = 1.0
     """Complexity, and 1 for each number that is named."""
 
@@ -110,7 +111,7 @@ class Forms:
         """The form with its weight, as a term of a utility."""
         row = self.rows[j]
         if row.form in TRUE_OR_FALSE:
-            return UtilityTerm(self.concept(j), "boolean", (), (weight,))
+            return UtilityTerm(self.concept(j), "boolean", (), (weight / row.scale,))
         middle = (row.number,) if row.form == LINE else (0.0,)
         return UtilityTerm(self.concept(j), "linear", middle, (weight / row.scale,))
 

@@ -22,6 +22,7 @@ from meip.learning.evidence import Evidence
 from meip.learning.offers import offered
 from meip.learning.selection import Pruner
 from meip.learning.sparse import FEW, Problem, path
+from meip.learning.thresholds import thresholds
 
 __all__ = ["BUDGET", "TERMS", "Growth"]
 
@@ -38,7 +39,9 @@ class Growth(Pruner):
         super().__init__(evidence.denotation)
         self.evidence, self.terms = evidence, terms
         self.budget = (grammar.max_concepts or BUDGET) if budget is None else budget
-        self.bank = ConceptBank(evidence.domain, dataclasses.replace(grammar, max_concepts=None), self)
+        self.thresholds = thresholds(evidence) if grammar.numbers else ()
+        named = dataclasses.replace(grammar, max_concepts=None, thresholds=(*grammar.thresholds, *self.thresholds))
+        self.bank = ConceptBank(evidence.domain, named, self)
         self.found: list[Concept] = []
         self.levels: list[dict[str, Any]] = []
         """What was looked at on each level, what was kept, and why the bank ends."""

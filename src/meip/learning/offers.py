@@ -19,8 +19,19 @@ import numpy as np
 
 from meip.base.arrays import Floats
 from meip.concepts.canonical import conjuncts
-from meip.concepts.check import kind
-from meip.concepts.language import Agreement, Concept, Conjunction, Negation, Permutation, Primitive, Term, walk
+from meip.concepts.check import kind, signature
+from meip.concepts.language import (
+    Aggregated,
+    Agreement,
+    AtLeast,
+    Concept,
+    Conjunction,
+    Negation,
+    Permutation,
+    Primitive,
+    Term,
+    walk,
+)
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Form, Forms
@@ -78,6 +89,7 @@ def offered(
         table = np.hstack([changes, evidence.change(pairs.columns(values))])
         all_forms, changes = _distinct(both, table)
     done, stopped = _reasons(evidence, all_forms, values)
+    all_forms, changes = _by_the_most_that_chance_allows(evidence, all_forms, changes)
     ranked, lost = _ranked(evidence, concepts, kinds, values) if not simple else ((), np.zeros((len(evidence.rows), 0)))
     return Offers(all_forms, changes, done, stopped, values, ranked, lost)
 
@@ -97,6 +109,19 @@ def _distinct(found: Forms, changes: Floats) -> tuple[Forms, Floats]:
         )
     kept.sort()
     return found.take(kept), np.ascontiguousarray(changes[:, kept])
+
+
+def _by_the_most_that_chance_allows(evidence: Evidence, found: Forms, changes: Floats) -> tuple[Forms, Floats]:
+    """Truths on which no choice has more than a small influence, because chance decides, by the largest influence that
+    there is: what is to be had with a chance of one in twenty at most is not for that reason worth less to say."""
+    if evidence.certain or not len(found):
+        return found, changes
+    start = evidence.start[:-1]
+    most = (np.maximum.reduceat(changes, start, axis=0) - np.minimum.reduceat(changes, start, axis=0)).max(axis=0)
+    scaled = np.isin(found.kinds, forms.TRUE_OR_FALSE) & (most > 1e-9) & (most < 1)
+    scale = np.where(scaled, most, 1.0)
+    rows = [row._replace(scale=float(s)) if on else row for row, s, on in zip(found.rows, scale, scaled, strict=True)]
+    return Forms(found.concepts, rows), changes / scale
 
 
 def _alone(
@@ -134,7 +159,8 @@ def _price(concept: Concept, domain: Domain) -> float:
         isinstance(node, Conjunction | Agreement) and _with_own_goal(node.left, node.right, domain)
         for node in walk(concept)
     )
-    return float(max(concept.complexity - AGREEMENT * ideas, AGREED if ideas else 1.0))
+    named = sum(isinstance(node, AtLeast) for node in walk(concept))
+    return float(max(concept.complexity - AGREEMENT * ideas, AGREED if ideas else 1.0) + named)
 
 
 def _with_own_goal(left: Term, right: Term, domain: Domain) -> bool:
@@ -260,4 +286,4 @@ def _ranked(
 
 def quantity(concept: Concept, evidence: Evidence) -> bool:
     """Is it about something that is measured, not counted?"""
-    return any(isinstance(n, Primitive) and evidence.domain.fluent(n.name).real for n in walk(concept))
+    return any(isinstance(n, Aggregated) and signature(n.value, evidence.domain)[1] for n in walk(concept))

@@ -30,7 +30,8 @@ NULL_RIDGE = 0.02
 NEVER_FORMS = (forms.TRUTH, forms.ABOVE, forms.BELOW, forms.APART, forms.UNLESS, forms.MORE)
 BOUNDS = (forms.ABOVE, forms.BELOW, forms.APART)
 NEARLY = 0.1  # of the range of what is measured: as good as met; counts and shares are met exactly
-UNDONE, BY_ACCIDENT = 0.25, 0.4  # what more of the alternatives than this undo, or bring about, is no milestone
+UNDONE, BY_ACCIDENT = 0.25, 0.4  # what more of the alternatives than this undo, or bring about, is no milestone ..
+PUT_OFF = 8.0  # .. unless it was put off, although it was easy: in nats
 
 
 @dataclass(frozen=True)
@@ -236,8 +237,8 @@ def worth_telling(
 
     def instead(one: int, other: int, sign: int) -> bool:
         """Does one come true no earlier (sign 1) or later (-1) than the other, and is it the better of equals?"""
-        late = sign * (times[one] - times[other])
-        return bool((late >= 0).all() and ((late > 0).any() or simple[one] < simple[other]))
+        mine, its = sign * times[one], sign * times[other]
+        return bool((mine >= its).all() and ((mine > its).any() or simple[one] < simple[other]))
 
     def same(one: int, other: int) -> bool:
         return slot(concepts[one]) == slot(concepts[other]) or bool((times[one] == times[other]).all())
@@ -272,14 +273,24 @@ def _came_first(evidence: Evidence, values: Floats, pair: tuple[int, int], usual
 
 
 def _is_milestone(evidence: Evidence, column: Floats) -> bool:
-    """Few alternatives undo it, and it does not come by accident: most alternatives do not make it true."""
+    """Few alternatives undo it, and it does not come by accident: most alternatives do not make it true, or it was put
+    off again and again."""
     true = np.nan_to_num(column) > 0.5
     steps = ~evidence.stop[evidence.alternative]
     before, after = true[evidence.at[evidence.group]][evidence.alternative], true[evidence.after]
     on, off = before & steps, ~before & steps
     undone = float((~after[on]).mean()) if on.any() else 0.0
     made = float(after[off].mean()) if off.any() else 0.0
-    return undone <= UNDONE and made <= BY_ACCIDENT
+    return undone <= UNDONE and (made <= BY_ACCIDENT or _put_off(evidence, true) > PUT_OFF)
+
+
+def _put_off(evidence: Evidence, true: Bools) -> float:
+    """How surprising it would be of chance that something did not come true earlier, in nats."""
+    entered = evidence.entered(true[:, None])[:, 0]
+    steps = np.add.reduceat((~evidence.stop).astype(np.float64), evidence.start[:-1])
+    share = np.add.reduceat(entered.astype(np.float64), evidence.start[:-1]) / np.maximum(steps, 1.0)
+    nats = -np.log(np.maximum(1 - share, 1e-9)) / evidence.copies
+    return float(nats[~entered[evidence.chosen]].sum())
 
 
 def _first_time(column: Floats) -> float:

@@ -16,7 +16,7 @@ from meip.learning.rules import BOUNDS, Never, worth_telling
 from meip.learning.selection import unless
 from meip.learning.study import Model, Study
 from meip.learning.told import Small, small_model
-from meip.utility.preferences import Before, Statement
+from meip.utility.preferences import Before, Rule, Statement
 
 __all__ = ["told"]
 
@@ -33,6 +33,7 @@ def told(
     order: Sequence[Before],
     model: Model,
     usual: Floats,
+    enforced: Sequence[Rule] = (),
 ) -> dict[str, Any]:
     """Statements, and how many choices they foresee."""
     evidence, offers, wishes = study.evidence, study.offers, model.wishes
@@ -66,6 +67,7 @@ def told(
         if str(concept) not in said
     ]
     found += ordered
+    found += [Statement("never", rule.concept, -rule.strength, SURE) for rule in enforced]
     return {
         "statements": tuple(found), "foreseen": small.foreseen, "by_chance": small.by_chance,
         "choices": evidence.count,

@@ -74,6 +74,7 @@ class Study:
         evidence.check()
         self.levels: list[dict[str, Any]] = []
         self.cuts: list[str] = []
+        self.thresholds: tuple[tuple[str, float], ...] = ()
         self.concepts = concepts = self._given() if options.concepts is not None else self._bank()
         values, missing = evidence.denotation.matrix(concepts)
         values = np.where(missing, np.nan, values)
@@ -117,7 +118,7 @@ class Study:
     def _bank(self) -> list[Concept]:
         growth = Growth(self.evidence, self.options.grammar)
         found = growth.grow()
-        self.levels, self.cuts = growth.levels, growth.cuts
+        self.levels, self.cuts, self.thresholds = growth.levels, growth.cuts, growth.thresholds
         return found
 
     def _problem(self, concepts: Sequence[Concept]) -> Problem:
@@ -207,12 +208,22 @@ class Study:
 
     def strange(self) -> list[tuple[int, int]]:
         """(demonstration, step) of those that the rest makes very unlikely, the strangest first; from 0."""
-        if self.evidence.kinds < 4:
+        few = len(self.evidence.paths) // 3  # where many are odd, none is unlike the others
+        if len(self.evidence.paths) < 4:
             return []
+        odd = self._oddest_first(few)
         slips = self.slips()
-        odd = [int(d) for d in np.argsort(-slips, kind="stable") if slips[d] > SLIP]
-        few = len(slips) // 3  # where many are odd, none is unlike the others
-        return [(d, self._oddest(int(self.evidence.same[d]))[1]) for d in odd[:few]]
+        return [(d, self._oddest(int(self.evidence.same[d]))[1]) for d in odd if slips[d] > SLIP]
+
+    def _oddest_first(self, most: int) -> list[int]:
+        """At most so many demonstrations, those with the oddest steps first; what is shown more often is not odd."""
+        same, slips = self.evidence.same, self.slips()
+        found: list[int] = []
+        for each in dict.fromkeys(same[np.argsort(-slips, kind="stable")].tolist()):
+            copies = np.flatnonzero(same == each).tolist()
+            if len(found) + len(copies) <= most:
+                found += copies
+        return found
 
     def _oddest(self, kind: int) -> tuple[float, int]:
         """The surprise of the oddest step of a kind of demonstrations, in nats beyond chance, and its number."""
@@ -227,8 +238,15 @@ class Study:
 
     def to_set_aside(self) -> list[int]:
         """The demonstrations that the tolerance allows to leave out: those with the oddest steps."""
-        count = int(self.options.tolerance * len(self.evidence.paths) + 1e-9)
-        return [int(d) for d in np.argsort(-self.slips(), kind="stable")[:count]] if count else []
+        count = len(self.evidence.paths)
+        most = int(self.options.tolerance * count + 1e-9)
+        found = self._oddest_first(most)
+        if most and not found:
+            raise LearningError(
+                f"tolerance={self.options.tolerance:g} has no effect here: it allows to set {most} of {count} "
+                "demonstrations aside, and each was shown more often than that; leave it out, or allow more"
+            )
+        return found
 
     # --- fits ---
 

@@ -183,7 +183,8 @@ def _words(statement: Statement, domain: Domain, stops: bool) -> tuple[str, str]
         case "done":
             return "it is done when" if stops and statement.weight else "in the end", plain
         case "never":
-            return f"never, although it was possible {_times(times)}", forbidden(concept, domain)
+            lead = f"never, although it was possible {_times(times)}" if times else f"never{FORCED}"
+            return lead, forbidden(concept, domain)
         case "order":
             first, then = cast(tuple[Concept, Concept], precedence(concept))
             free = f" (it could have been otherwise {_times(times)})" if times else FORCED
@@ -209,7 +210,7 @@ def _told(how: Preferences, domain: Domain) -> str:
         lead, text = _words(statement, domain, stops)
         if _is_guess(statement):
             guesses.append(_said(statement, domain, stops).english.removeprefix("perhaps: "))
-        elif statement.kind == "never":
+        elif statement.kind == "never" and statement.possible:
             parts[NEVER].append(f"{text} ({_times(statement.possible)})")
         elif statement.kind != "order" and not (lead == "in the end" and statement.concept in happens):
             parts.setdefault(lead, []).append(text)

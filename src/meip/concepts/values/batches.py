@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import DomainError
 from meip.concepts.language import Aggregated, Term
+from meip.concepts.operations import TIE
 from meip.concepts.values.kernels import ALL, STATES, TILE, Bits, pack, run
 from meip.concepts.values.program import Bound, Classes, Input, Program
 from meip.model.domain import Domain, FactBlock
@@ -116,10 +117,10 @@ class Batch:
         tables = [self._fluent(name, self.shape(one.classes, block), block) for block in self.blocks]
         if len(tables) == 1 and len(tables[0]) == 1:
             if one not in static or static[one][0] is not tables[0]:  # many batches of one problem share it
-                bits = np.repeat(np.where(tables[0].reshape(1, -1, 1), ALL, np.uint64(0)), TILE, axis=2)
+                bits = np.repeat(np.where(_truth(one, tables[0]).reshape(1, -1, 1), ALL, np.uint64(0)), TILE, axis=2)
                 static[one] = tables[0], bits
             return static[one][1], True
-        return self._pack(shape, tables), False
+        return self._pack(shape, [_truth(one, table) for table in tables]), False
 
     def _pack(self, shape: tuple[int, ...], tables: Sequence[NDArray[Any]]) -> Bits:
         """Tables of the blocks [S or 1, n1, ..], no larger than the shape, as bits [tiles, N, TILE]."""
@@ -168,6 +169,11 @@ class Batch:
                 first = last
             self._functions[name, order] = out.reshape(-1, self.states)
         return self._functions[name, order]
+
+
+def _truth(one: Input, table: NDArray[Any]) -> NDArray[Any]:
+    """Where a predicate is true, or a function at least so much."""
+    return table if one.least is None else table >= one.least - TIE
 
 
 @lru_cache(maxsize=64)

@@ -18,6 +18,7 @@ from meip.concepts.check import kind, signature
 from meip.concepts.language import (
     Aggregated,
     Agreement,
+    AtLeast,
     Closure,
     Composite,
     Composition,
@@ -42,10 +43,12 @@ Order = tuple[int, ...]
 
 
 class Input(NamedTuple):
-    """What a program reads: the table of a predicate, or (without a name) which entities of a class there are."""
+    """What a program reads: the table of a predicate, of what a function is at least so much, or (without a name) which
+    entities of a class there are."""
 
     name: str | None
     classes: Classes
+    least: float | None = None
 
 
 @dataclass(frozen=True)
@@ -302,6 +305,10 @@ class Program:
                     self._misfit(term)
                 op, x, y = Op.SAME if relation == "same" else Op.EVERY, classes[:-1], classes[-1:]
                 return self._make(x, op, a, b, self._universe(x), x=x, y=y, extra=1)
+            case AtLeast(Permutation(inner, order) as turned, least):
+                return self._permuted(turned, *self._relation(AtLeast(inner, least)), order)
+            case AtLeast(Primitive(name), least):
+                return self._input(Input(name, signature(term, self.domain)[0], least))
             case _:
                 raise ConceptError(f"{term!r} is not a term")
 

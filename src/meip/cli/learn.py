@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from meip.base.errors import MeipError, did_you_mean
+from meip.base.errors import BudgetError, MeipError, did_you_mean
 from meip.base.files import writable, writable_folder
 from meip.cli.app import DomainOption, app, console
 from meip.cli.inputs import OwnWorld, Seed, grammar as chosen_grammar, read_episodes
@@ -77,6 +77,10 @@ def learn(
             help="Keep decisions here; a run that was killed goes on from them.",
         ),
     ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--time", min=0.0, metavar="SECONDS", help="Give up after this long; see --checkpoint."),
+    ] = None,
     seed: Seed = 0,
     world: OwnWorld = None,
     domain: DomainOption = None,
@@ -97,6 +101,7 @@ def learn(
 
     An option that would have no effect is refused, with the reason. Exit code 3: nothing was learned.
     """
+    from meip.base.parallel import within
     from meip.learning.options import LearnOptions, Run
     from meip.report.text import explanation_text
     from meip.tasks.learn import learn as learn_task
@@ -119,7 +124,14 @@ def learn(
         seed=seed,
     )
     with learning_progress() as tell:
-        found = learn_task(episodes, options, run=Run(jobs, cast(Any, backend), checkpoint, tell))
+        run = Run(jobs, cast(Any, backend), checkpoint, tell)
+        try:
+            found = within(seconds or 1e9, lambda: learn_task(episodes, options, run=run), by_the_clock=True)
+        except BudgetError as error:
+            if seconds is None:
+                raise
+            kept = "; the same command without --time goes on from there" if checkpoint else ", and nothing is kept"
+            raise BudgetError(f"--time {seconds:g}: out of time{kept} ({error})") from None
     found.save(output)
     out = console()
     out.print(explanation_text(found.explain()))

@@ -42,7 +42,7 @@ def explained(graph: StateGraph, ranking: ChoiceRanking, found: Found, query: Qu
     states, horizon = found.states, query.length(graph, found.states[:1])
     first = len(states) - len(found.actions) - 1
     views = range(1, len(ranking.preferences.held_out) + 1)
-    choosers = [Chooser(graph, ranking, view, lambda: clock.late) for view in (0, *views)]
+    choosers = [Chooser(graph, ranking, view, clock) for view in (0, *views)]
     seen: dict[int, int] = {}
     confidence: list[float] = []
     silent: list[int] = []

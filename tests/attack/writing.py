@@ -44,6 +44,9 @@ def full_disk_appends(folder: Path, attempts: int, seed: int = 0) -> Tally:
         for _ in range(rng.randrange(3)):
             append_demonstration(file, SHOWN)
         before = file.read_bytes() if file.exists() else None
+        if before is not None and rng.random() < 0.4:  # an earlier append was killed
+            line = documents.canonical(SHOWN).encode()
+            file.write_bytes(before + b"\0" + before.split(b"\n")[0][1 : rng.randrange(1, len(line))])
         added = replace(SHOWN, note="x" * rng.choice([0, 100, 5000, 20000]))
         line = len(documents.canonical(added))
         with tally.attempt(f"append {number}", 5.0):
@@ -51,7 +54,8 @@ def full_disk_appends(folder: Path, attempts: int, seed: int = 0) -> Tally:
                 with files_no_larger_than(len(before or b"") + rng.randrange(line + 1)):
                     append_demonstration(file, added)
             except DocumentError:
-                assert (file.read_bytes() if file.exists() else None) == before, "the file is not as it was"
+                now = file.read_bytes() if file.exists() else None
+                assert now == before, "the file is not as it was"
             else:
                 raise AssertionError("it was acknowledged")
             append_demonstration(file, added)

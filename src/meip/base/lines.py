@@ -39,6 +39,7 @@ def append_line(path: str | Path, line: str) -> None:
             size = os.fstat(descriptor).st_size
             try:
                 end = _end(descriptor, size, data, path)
+                size = min(size, end)  # what an append that was killed had left is gone
                 os.lseek(descriptor, end, os.SEEK_SET)
                 write_all(descriptor, UNFINISHED + data[1:])
                 os.lseek(descriptor, end, os.SEEK_SET)

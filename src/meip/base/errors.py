@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from meip.base.text import printable
+from meip.base.text import plain, printable
 
 __all__ = [
     "BudgetError", "ConceptError", "DemonstrationError", "DocumentError", "DomainError", "LearningError",
@@ -77,6 +77,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     choices = sorted(known)
     close = get_close_matches(name, choices, n=1)
     if close:
-        return f"did you mean {close[0]!r}?"
-    shown = ", ".join(choices[:12]) + (", ..." if len(choices) > 12 else "")
+        return f"did you mean {plain(close[0])!r}?"
+    shown = ", ".join(plain(choice) for choice in choices[:12]) + (", ..." if len(choices) > 12 else "")
     return f"known: {shown}" if choices else "none are defined"

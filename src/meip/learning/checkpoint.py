@@ -65,7 +65,6 @@ class Checkpoint:
     @classmethod
     def open(cls, folder: str | Path, run: str) -> Checkpoint:
         """A new or an existing folder; one of another run is refused, so that nothing is lost or mixed up."""
-        make_folder(folder)
         found = cls(Path(folder), run)
         for file in sorted(found.folder.glob("member-*.json")):
             if documents.read(file, "checkpoint").run != run:
@@ -85,6 +84,7 @@ class Checkpoint:
 
     def keep(self, member: int, decisions: Sequence[Decision]) -> None:
         """Write down what a member has decided; when this returns, it survives a crash."""
+        make_folder(self.folder)
         documents.write(self._file(member), CheckpointDocument(self.run, member, tuple(decisions)))
 
     def remove(self) -> None:

@@ -26,6 +26,7 @@ from meip.base.text import UNSAFE, printable
 from meip.cli import main
 from meip.tasks.task import Provenance
 from meip.worlds.folding.cvat import read_cvat
+from meip.worlds.folding.parse_graph import parse_image
 from meip.worlds.pddl.generators import generate
 from meip.worlds.pddl.world import load_domain
 from meip.worlds.pddl.writer import domain_text
@@ -42,6 +43,14 @@ def test_mutants_give_only_clear_errors(parser: str, tmp_path: Path) -> None:
 
 def test_small_inputs_that_ask_for_much_are_refused_before_anything_is_allocated(tmp_path: Path) -> None:
     assert bounds.small_and_greedy(tmp_path, len(bounds.CASES)).failures == []
+
+
+def test_a_picture_whose_pieces_claim_to_be_longer_than_the_file_is_not_unpacked(tmp_path: Path) -> None:
+    whole = fuzz._picture()
+    for damaged in (whole[:-30], whole[:33] + b"\x7f" + whole[34:]):
+        (tmp_path / "bad.png").write_bytes(damaged)
+        with pytest.raises(DocumentError, match=r"bad\.png: not an image.* damaged or cut off"):
+            parse_image(tmp_path / "bad.png")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1", "windows-1252", "shift_jis", "klingon"])

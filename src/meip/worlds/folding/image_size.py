@@ -1,4 +1,4 @@
-"""How large a picture is, read from its first bytes: before it is unpacked, which may take all memory."""
+"""How large a picture is, read from its bytes: before it is unpacked, which may take all memory."""
 
 from __future__ import annotations
 
@@ -10,18 +10,33 @@ from meip.base.errors import DocumentError
 
 __all__ = ["MOST_PIXELS", "check_pixels"]
 
+PNG = b"\x89PNG\r\n\x1a\n"
 MOST_PIXELS = 2**26  # 8192 x 8192
 
 
 def check_pixels(data: Any, path: str | Path) -> None:
     """Refuse a PNG or JPEG picture with more pixels than fit; OpenCV has a limit of its own for other formats."""
-    width, height = _size(bytes(data[: 2**20]))
+    raw = bytes(data)
+    if raw.startswith(PNG) and not _chunks_fit(raw):
+        raise DocumentError(f"{path}: not an image that OpenCV can read: it is damaged or cut off; save it again")
+    width, height = _size(raw)
     if width * height > MOST_PIXELS:
         raise DocumentError(f"{path}: {width:,} x {height:,} pixels; {MOST_PIXELS:,} at most: save a smaller picture")
 
 
+def _chunks_fit(data: bytes) -> bool:
+    """Are the pieces of a PNG as long as they say? OpenCV makes room for what they say, be it gigabytes."""
+    at = len(PNG)
+    while at + 12 <= len(data):
+        length, kind = struct.unpack(">I4s", data[at : at + 8])
+        at += 12 + length
+        if kind == b"IEND":
+            return bool(at <= len(data))
+    return False
+
+
 def _size(data: bytes) -> tuple[int, int]:
-    if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) >= 24:
+    if data.startswith(PNG) and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
         return width, height
     if not data.startswith(b"\xff\xd8"):

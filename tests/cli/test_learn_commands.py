@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from meip import Task, append_demonstration, record
+from meip import LearnOptions, Task, append_demonstration, learn, read_episodes, record
 from meip.base import documents
 from meip.cli import main
 from meip.model.problems import problem_document
@@ -59,6 +59,13 @@ def test_learn_explain_and_plan_from_files_to_files(
     assert code == 0 and "task (version 1)" in out and "plan (version 1)" in out
 
 
+def test_the_papers_method_has_one_name(demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    by_command = tmp_path / "paper.json"
+    assert run(capsys, "learn", demos, "-o", by_command, "--paper", "--seed", "2")[0] == 0
+    by_library = learn(read_episodes([str(demos)]), LearnOptions.paper(seed=2))
+    assert Task.load(by_command) == by_library
+
+
 def test_plan_exits_with_3_where_the_goal_is_not_reached_and_writes_the_best_plan(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,6 +86,8 @@ def test_plan_exits_with_3_where_the_goal_is_not_reached_and_writes_the_best_pla
         (["learn", "-o", "task.json"], "nothing to learn from"),
         (["learn", "nowhere.jsonl", "-o", "task.json"], "nowhere.jsonl: cannot be read"),
         (["learn", "{demos}", "-o", "task.json", "--objective", "svn"], "did you mean 'svm'"),
+        (["learn", "{demos}", "-o", "task.json", "--paper", "--objective", "svm"], "no effect beside --paper"),
+        (["learn", "{demos}", "-o", "task.json", "--order", "greedy"], "order='greedy'"),
         (["learn", "{demos}", "-o", "task.json", "--grammar", "papr"], "did you mean 'paper'"),
         (["learn", "{demos}", "-o", "task.json", "--backend", "rai"], "did you mean 'ray'"),
         (["explain", "{demos}"], "demos.jsonl: "),

@@ -58,6 +58,7 @@ def test_an_experiment_prints_tables_and_writes_rows_and_figures(
     assert isinstance(found, Results) and {row["method"] for row in found.rows} == {
         "meip",
         "meip-defaults",
+        "paper",
         "maxent-irl",
     }
 

@@ -52,7 +52,7 @@ def rows() -> Rows:
         return everyday.run(Experiment(seeds=2, quick=True))
 
 
-METHODS = {"meip", "clone", "random", "paper", "maxent-irl", "goal-count"}
+METHODS = {"meip", "clone", "random", "meip-plans", "maxent-irl", "goal-count"}
 
 
 def test_there_is_a_row_for_each_method_split_and_number_of_demonstrations(rows: Rows) -> None:
@@ -86,7 +86,7 @@ def test_tables_and_figures_are_made_from_the_rows(rows: Rows, tmp_path: Path) -
 
 
 def test_a_method_that_was_measured_once_is_a_mark_in_the_figure() -> None:
-    one, two = {"paper": [(5.0, 0.5)]}, {"meip": [(1.0, 0.2), (5.0, 0.5), (20.0, 1.0)]}
+    one, two = {"meip-plans": [(5.0, 0.5)]}, {"meip": [(1.0, 0.2), (5.0, 0.5), (20.0, 1.0)]}
     both = line_chart(two | one, "success", "demonstrations", "success", (0.0, 1.0), log=True)
     place = re.findall(r'<path transform="translate\(([^)]*)\)', both)
     assert len(place) == 4 + 2 and place[1] == place[3]  # and one for each in the legend

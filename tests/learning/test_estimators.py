@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from meip import Episode, Grammar, LearnOptions, learn, record
 from meip.base.errors import LearningError, NotFittedError
 from meip.concepts.parser import parse_concept
-from meip.experiments.rites import PAPER, grade, paper_demonstrations
+from meip.experiments.rites import PAPER, Order, grade, paper_demonstrations
+from meip.learning.generated import Generated
 from meip.learning.learner import Learner
 from meip.learning.pursuit import Pursuit
 from meip.model.graph import StateGraph
+from meip.search.branches import sample_branches
 from meip.search.plans import enumerate_plans
 from meip.search.pool import PoolOptions
+from meip.search.query import Query
 from meip.utility.ordering import kendall_tau
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import Utility
@@ -122,17 +126,66 @@ def test_our_ranking_svm_learns_the_order_in_either_world(trained: str) -> None:
 
 
 @pytest.mark.parametrize("trained", ["enforced", "free"])
-def test_the_labels_as_printed_learn_the_order_from_fifty_samples(trained: str) -> None:
-    right = [
-        always_right(
-            Learner((*WANTED, *ORDER), objective="svm-literal", seed=s).fit(paper_demonstrations(trained)).utility_
-        )
-        for s in range(3)
-    ]
-    assert sum(right) >= 2
+def test_the_labels_as_printed_learn_the_order_from_fifty_samples(trained: Order) -> None:
+    given, episodes = (*WANTED, *ORDER), paper_demonstrations(trained)
+    tasks = [learn(episodes, objective="svm-literal", concepts=given, seed=s) for s in range(3)]
+    assert sum(always_right(task.members[0]) for task in tasks) >= 2
 
 
 def test_the_paper_keeps_the_last_round_whatever_it_is() -> None:
-    rounds = [r for r, _ in Learner((*WANTED, *ORDER), objective="svm-literal", generated=5, sampler="tree",
-                                    forget=True, rounds=3).learn(paper_demonstrations("free"))]  # fmt: skip
+    learner = Learner((*WANTED, *ORDER), objective="svm-literal", generated=Generated.paper(), rounds=3)
+    rounds = [r for r, _ in learner.learn(paper_demonstrations("free"))]
     assert rounds[-1].best is rounds[-1].trial
+    task = learn(paper_demonstrations("free"), LearnOptions.paper(concepts=(*WANTED, *ORDER)))
+    *_, (last, _) = Learner((*WANTED, *ORDER), objective="svm-literal", generated=Generated.paper()).learn(
+        paper_demonstrations("free")
+    )
+    assert task.members[0] == last.trial.utility
+
+
+def test_every_option_of_the_papers_method_is_in_the_provenance() -> None:
+    episodes = paper_demonstrations("enforced")
+    given = learn(episodes, LearnOptions.paper(concepts=WANTED)).provenance
+    assert given.objective == "svm-literal"
+    assert given.options["generated"] == {
+        "plans": 5, "sampler": "tree", "iterations": 3000, "exploration": 1.0, "forget": True
+    }  # fmt: skip
+    assert "pursuit" not in given.options
+    pursued = learn(episodes, LearnOptions.paper()).provenance.options
+    assert (pursued["pursuit"], pursued["threshold"], pursued["order"]) == ("literal", 0.0, "none")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objective": "plans", "generated": Generated(plans=5)}, "only a Ranking SVM generates plans"),
+        ({"objective": "plans", "threshold": 1.0}, "it is of pursuit='literal'"),
+        ({"objective": "plans", "pursuit": "literal", "tolerance": 0.2}, "sets no demonstration aside"),
+        ({"objective": "svm", "pursuit": "literal", "concepts": WANTED}, "the concepts are given"),
+        ({"grammar": Grammar.paper(2, composites=True)}, "composites have no effect here"),
+    ],
+)
+def test_options_of_the_paper_without_effect_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(LearningError, match=message):
+        learn(paper_demonstrations("free"), **options)
+
+
+@pytest.mark.parametrize("wrong", [{"sampler": "tre"}, {"plans": 0}, {"exploration": 1.0}, {"iterations": 9}])
+def test_generated_plans_are_described_by_what_has_an_effect(wrong: dict[str, Any]) -> None:
+    with pytest.raises(LearningError, match=next(iter(wrong)) if "plans" not in wrong else "at least 1"):
+        Generated(**wrong)
+
+
+def test_plans_of_a_tree_are_drawn_by_the_values_of_its_branches() -> None:
+    """Where everything was tried often, a plan of two states is drawn in proportion to exp(tau)."""
+    graph = StateGraph(Ritual(stages=1, types=("torch",), objects=2))
+    g = UtilityRanking([Learner(["all(torch@1)"]).fit([_all_torches(graph)]).utility_])
+    plans = sample_branches(graph, g, 0, 4000, Query(horizon=2, iterations=3000, scale=0.0, exploration=1.0))
+    tau = {plan: kendall_tau(g(graph)[list(plan), 0]) for plan in set(plans)}
+    total = sum(np.exp(t) for t in tau.values())
+    assert len(tau) == len(graph.action_numbers(0)) == 3
+    assert all(plans.count(plan) / 4000 == pytest.approx(np.exp(t) / total, abs=0.04) for plan, t in tau.items())
+
+
+def _all_torches(graph: StateGraph) -> Episode:
+    return Episode(graph.world, record(graph.world, [(1, "torch", 2)]))

@@ -13,8 +13,10 @@ from meip import Episode, Task, learn, record
 from meip.model.choices import alternatives
 from meip.model.graph import StateGraph
 from meip.search.base_policy import action_shares
+from meip.search.branches import sample_branches
 from meip.search.plans import PlanSet, enumerate_plans, roll_out, sample_model
 from meip.search.pool import Pool, PoolOptions
+from meip.search.query import Query
 from meip.worlds.didactic import Didactic
 
 COPIES = ("a2", "a2 once more", "a2 again")
@@ -51,6 +53,16 @@ def test_copies_of_an_action_share_the_probability_of_one() -> None:
     graph.expand_all()
     assert action_shares(graph.arrays())[:5] == pytest.approx([0.25, 0.25, 1 / 6, 1 / 6, 1 / 6])
     assert listed(Copied(0.3)) == pytest.approx(listed(Didactic(0.3)))
+
+
+def test_the_branches_of_a_tree_are_drawn_as_if_there_were_no_copies() -> None:
+    found = []
+    for world in (Copied(0.3), Didactic(0.3)):
+        graph = StateGraph(world)
+        query = Query(horizon=5, iterations=500, scale=0.0, exploration=1.0)
+        plans = sample_branches(graph, lambda graph, states=None: np.zeros((len(graph), 1)), 0, 4000, query)
+        found.append(sum(graph.states[plan[1]] == "b2" for plan in plans) / len(plans))
+    assert found == pytest.approx([0.5, 0.5], abs=0.03)
 
 
 @pytest.mark.parametrize("how", ["rolled out", "drawn"])

@@ -62,3 +62,9 @@ def test_the_same_seed_draws_the_same_plans_and_a_large_lambda_the_best_ones(tas
     assert {plan.tau for plan in task.sample(WORLD, 20, 300.0)} == {best}
     with pytest.raises(LearningError, match="at least one plan"):
         task.sample(WORLD, 0)
+
+
+def test_samples_of_a_task_learned_from_choices_say_that_it_was_not_learned_for_tau(task: Task) -> None:
+    assert any("learned from choices" in note for note in task.sample(WORLD, 1)[0].notes)
+    by_plans = learn(paper_demonstrations("free"), objective="plans", concepts=("all(torch@1)",))
+    assert by_plans.sample(WORLD, 1)[0].notes == ()

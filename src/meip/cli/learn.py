@@ -32,9 +32,15 @@ def learn(
         str,
         typer.Option(
             help="What is compared: choices (single steps); by the paper's pursuit plans (whole ones) or history (what "
-            "steps add to theirs); svm, svm-literal: the paper's Ranking SVM. auto: choices."
+            "steps add to theirs); svm, svm-literal: a Ranking SVM, with our labels, with the paper's. auto: choices."
         ),
     ] = "auto",
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper", help="The paper's method as printed: its labels, plans of a tree, the last round, its pursuit."
+        ),
+    ] = False,
     given: Annotated[
         list[str] | None,
         typer.Option("--given", metavar="CONCEPT", help="Only this concept, and others given so: Algorithm 1."),
@@ -52,7 +58,20 @@ def learn(
     level: Annotated[
         int | None, typer.Option("--level", min=1, help="Fluents per concept at most; needs --grammar.")
     ] = None,
-    order: Annotated[str, typer.Option(help="How the order is learned: closure, greedy, none.")] = "closure",
+    order: Annotated[
+        str | None,
+        typer.Option(help="How the order is learned: closure (what always came first), none. Default: closure."),
+    ] = None,
+    pursuit: Annotated[
+        str | None,
+        typer.Option(
+            help="How concepts are pursued over whole plans: tau-first, literal (Algorithm 2 as printed). Default: "
+            "tau-first."
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(min=0.0, help="Of the literal pursuit: the gain above which a concept is taken.")
+    ] = None,
     committee: Annotated[
         int | None,
         typer.Option(min=1, help="Members, each fitted on a random share of the candidates. Default: by objective."),
@@ -95,6 +114,7 @@ def learn(
       meip learn demos.jsonl -o task.json
       meip learn demos.jsonl -o task.json --committee 5 --jobs 2 --tolerance 0.2
       meip learn demos.jsonl -o task.json --given "all(torch@1)" --given "some(bamboo@2)"
+      meip learn demos.jsonl -o task.json --paper
       meip learn demos.jsonl -o task.json --world packing:Packing
       meip learn folds.jsonl -o folding.json --view curves
       meip learn --domain domain.pddl --plans plans/ -o task.json
@@ -110,19 +130,21 @@ def learn(
         raise MeipError("say where to write the task: -o TASK, e.g. -o task.json")
     if objective not in OBJECTIVES:
         raise MeipError(f"--objective: unknown {objective!r}; {did_you_mean(objective, OBJECTIVES)}")
+    if paper and objective != "auto":
+        raise MeipError(f"--objective {objective} has no effect beside --paper, which is svm-literal; leave one out")
     episodes = read_episodes(demos or (), world, domain, plans)
-    options = LearnOptions(
-        objective=cast(Any, objective),
-        concepts=None if given is None else tuple(given),
-        grammar=chosen_grammar(grammar, level),
-        tolerance=tolerance,
-        order=cast(Any, order),
-        committee=committee,
-        relative=relative,
-        view=cast(Any, view),
-        branches=branches,
-        seed=seed,
-    )
+    asked: dict[str, Any] = {
+        "objective": None if paper else objective,
+        "concepts": None if given is None else tuple(given),
+        "grammar": chosen_grammar(grammar, level),
+        "order": order,
+        "pursuit": pursuit,
+        "threshold": threshold,
+        "committee": committee,
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
+    asked |= {"tolerance": tolerance, "relative": relative, "view": view, "branches": branches, "seed": seed}
+    options = LearnOptions.paper(**asked) if paper else LearnOptions(**asked)
     with learning_progress() as tell:
         run = Run(jobs, cast(Any, backend), checkpoint, tell)
         try:

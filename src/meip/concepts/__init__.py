@@ -7,6 +7,7 @@ operations  how concepts are combined to others, and how users add operations
 canonical   one form for all concepts that mean the same
 check       does a concept fit a domain, and what kind of value has it
 grammar     which rules may be used, and how far
+composites  P(C', C'') and F(C', C'') of the grammar
 bank        all concepts of a grammar, level by level
 english     a concept as a sentence
 atomic      atomic concepts as sentences and noun phrases

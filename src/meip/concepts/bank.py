@@ -156,6 +156,7 @@ class ConceptBank:
             for fluent in self.domain.predicates:
                 for term in self._permutations(fluent):
                     yield fluent.classes, term
+        if level == 2:
             for name, least in rules.thresholds:
                 yield self.domain.fluent(name).classes, AtLeast(Primitive(name), least)
         if rules.conjunction:

@@ -37,6 +37,9 @@ class Grammar(Strict):
     """Functions and numbers that are predicates of their own: ``moisture >= 0.5``."""
     predicate_mean: bool = False
     """``mean(p)``, the share of tuples in a predicate."""
+    composites: bool = False
+    """In a pursuit: P(C', C'') and F(C', C'') of different concepts, by every operation, registered ones included, at
+    the level of their parts together."""
     max_level: int = 3
     """The last level, for terms of up to one argument."""
     max_role_level: int | None = None
@@ -65,9 +68,9 @@ class Grammar(Strict):
         return self.max_level if self.max_role_level is None else self.max_role_level
 
     @classmethod
-    def paper(cls, max_level: int = 3, max_concepts: int | None = 50_000) -> Grammar:
-        """The grammar of the paper's three experiments: no restriction, no composition."""
-        return cls(max_level=max_level, max_concepts=max_concepts)
+    def paper(cls, max_level: int = 3, max_concepts: int | None = 50_000, *, composites: bool = False) -> Grammar:
+        """The paper's grammar: no restriction, no composition; with `composites` also its P(C', C'') and F(C', C'')."""
+        return cls(composites=composites, max_level=max_level, max_concepts=max_concepts)
 
     @classmethod
     def counts(cls, max_level: int = 1) -> Grammar:

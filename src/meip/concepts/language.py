@@ -45,7 +45,7 @@ class Node:
     """A node of the syntax tree: immutable, with its hash, depth and complexity computed once, when it is made."""
 
     complexity: int
-    """The number of primitive occurrences."""
+    """The number of primitive occurrences, and of numbers that a term names."""
     depth: int
     size: int
     """The number of nodes."""
@@ -72,7 +72,7 @@ class Node:
             children=children,
             depth=depth + 1,
             size=size,
-            complexity=complexity + isinstance(self, Primitive),
+            complexity=complexity + isinstance(self, Primitive | AtLeast),
             _hash=hash((type(self).__name__, *fields)),
         )
 

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from meip.base.errors import ConceptError, did_you_mean
 
-__all__ = ["KEYWORDS", "Kind", "Operation", "is_bare_name", "operation", "operations", "register_operation"]
+__all__ = [
+    "BUILT_IN", "KEYWORDS", "Kind", "Operation", "is_bare_name", "operation", "operations", "register_operation",
+]  # fmt: skip
 
 Kind = Literal["boolean", "count", "real", "table"]
 Column = NDArray[np.float64]
@@ -89,7 +91,7 @@ def register_operation(new: Operation) -> Operation:
 
     Registering the same name again replaces a user's operation; the built-in ones cannot be replaced.
     """
-    if new.name in _BUILT_IN:
+    if new.name in BUILT_IN:
         raise ConceptError(f"operation {new.name!r} is built in and cannot be replaced; choose another name")
     if new.symbol is not None:
         word = is_bare_name(new.symbol)
@@ -199,4 +201,4 @@ for _built_in in (
     Operation("initial", (1, 1), _same_kind, _as_column, english="{0} at the start"),
 ):
     _OPERATIONS[_built_in.name] = _built_in
-_BUILT_IN = frozenset(_OPERATIONS)
+BUILT_IN = frozenset(_OPERATIONS)

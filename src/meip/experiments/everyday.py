@@ -36,7 +36,7 @@ NOTES = (
     "those of one task over its worlds.",
     f"Every method has {LEARN:.0f} s to learn and {PLAN:.0f} s for a plan; whatever fails or takes longer counts as a "
     f"failure, also of MaxEnt-IRL where there are more than {LISTED:,} states to list.",
-    "paper: pursuit over whole plans (objective='plans'); maxent-irl: on the concepts that meip learned; goal-count: "
+    "meip-plans: objective='plans', our form of it; maxent-irl: on the concepts that meip learned; goal-count: "
     f"to what all demonstrations ended with; meip-tolerance: tolerance={TOLERANCE}, beside a wrong demonstration only.",
 )
 UNUSED = {"data": "its worlds need no outside material"}
@@ -152,7 +152,7 @@ def _agents(episodes: Sequence[Episode], case: _Case) -> dict[str, Agent | None]
     if case.wrong:
         found["meip-tolerance"] = learned(tolerance=TOLERANCE)
     found["clone"] = _in_time(lambda: CloneAgent(episodes, Grammar.paper(2)))
-    found["paper"] = learned(objective="plans")
+    found["meip-plans"] = learned(objective="plans")
     found["maxent-irl"] = None if task is None else _in_time(lambda: on_the_same_concepts(task))
     found["goal-count"] = _in_time(lambda: GoalAgent(episodes))
     return {**found, "random": RandomAgent()}

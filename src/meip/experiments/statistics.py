@@ -10,12 +10,13 @@ import numpy as np
 from meip import StateGraph, Task
 from meip.baselines.agents import MaxEntAgent
 from meip.baselines.tabular import TabularWorld
+from meip.search.branches import sample_branches
 from meip.search.find import find
 from meip.search.query import Query, RootMove
 from meip.tasks.evaluate import behaviours
 from meip.tasks.plan import task_query
 
-__all__ = ["SAMPLES", "Grades", "of_defaults", "of_policy", "of_tree"]
+__all__ = ["SAMPLES", "Grades", "of_branches", "of_defaults", "of_policy", "of_tree"]
 
 SAMPLES = 5  # of each converged search, the paper's
 Grades = dict[str, list[list[Any]]]  # statistic -> plans as lists of actions
@@ -48,6 +49,14 @@ def of_tree(task: Task, graph: StateGraph, seed: int, **search: Any) -> Grades:
     seen = find(graph, task.ranking, (int(graph.initial[0]),), query).actions
     samples = [walk(greedy=False) for _ in range(SAMPLES)]
     return {"argmax": [walk(greedy=True)], "best seen": [[graph.action(a) for a in seen]], "samples": samples}
+
+
+def of_branches(task: Task, graph: StateGraph, seed: int) -> Grades:
+    """The same as printed: the bare tau, the paper's settings, samples by the values of branches, lambda = 1."""
+    asked: dict[str, Any] = {"iterations": 3000, "exploration": 1.0, "scale": 0.0}
+    query = task_query(task, graph, Query(method="mcts", seed=seed, **asked))
+    drawn = sample_branches(graph, task.ranking, int(graph.initial[0]), SAMPLES, query)
+    return {**of_tree(task, graph, seed, **asked), "samples": [_actions(graph, states) for states in drawn]}
 
 
 def of_defaults(task: Task, graph: StateGraph, seed: int) -> Grades:

@@ -8,21 +8,22 @@ Every seed lists the stages in an order of its own, so that nobody is right by t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from meip import Episode, StateGraph, Task, UtilityTerm, learn, parse_concept
+from meip import Episode, LearnOptions, StateGraph, Task, UtilityTerm, learn, parse_concept
 from meip.base.parallel import parallel_map
 from meip.base.results import Row, mean_row
 from meip.baselines.agents import MaxEntAgent
 from meip.experiments import Experiment
 from meip.experiments.paper_pictures import draw_change
 from meip.experiments.rites import PAPER, Order, Rite, grade, paper_demonstrations
-from meip.experiments.statistics import Grades, of_defaults, of_policy, of_tree
+from meip.experiments.statistics import Grades, of_branches, of_defaults, of_policy, of_tree
 from meip.experiments.tables import Table, spread
 from meip.worlds.ritual import Ritual
 
@@ -41,28 +42,35 @@ METRICS = ("order_tau", "match")
 class Method:
     """A row of the table: how it learns, whether on the concepts that MEIP pursued, and how it searches."""
 
-    learn: dict[str, Any]
+    options: Callable[..., LearnOptions]
     given: bool = False
     papers: bool = False
     """Does the paper's figure stand beside its samples?"""
+    as_printed: bool = False
+    """Are its plans drawn by the values of branches?"""
     search: dict[str, Any] = field(default_factory=dict)
 
 
+PAPERS_SEARCH = {"iterations": 3000, "exploration": 1.0}
 METHODS = {
-    "meip": Method({"objective": "plans"}, papers=True),
-    "meip, paper's search": Method(
-        {"objective": "plans"}, papers=True, search={"iterations": 3000, "exploration": 1.0}
-    ),
-    "meip-svm": Method({"objective": "svm"}, given=True),
-    "meip-svm-literal": Method({"objective": "svm-literal"}, given=True),
-    "meip-defaults": Method({}),
+    "meip": Method(partial(LearnOptions, objective="plans"), papers=True),
+    "meip, paper's search": Method(partial(LearnOptions, objective="plans"), papers=True, search=PAPERS_SEARCH),
+    "meip-svm": Method(partial(LearnOptions, objective="svm"), given=True),
+    "meip-svm-literal": Method(partial(LearnOptions, objective="svm-literal"), given=True),
+    "paper": Method(LearnOptions.paper, papers=True, as_printed=True),
+    "paper, concepts given": Method(LearnOptions.paper, given=True, papers=True, as_printed=True),
+    "meip-defaults": Method(LearnOptions),
 }
 NOTES = (
     "Argmax: the action of the best value at the root of a tree search, searched again after each; best seen: the best "
     "plan of one search; samples: the mean of 5 plans of each converged search, drawn by exp(lambda Q), lambda = 6.",
     "The paper's .9603 is a mean of samples from 20 convergences in the free world; it does not say with which lambda.",
-    "meip: the likelihood of whole plans; meip-svm and -literal stand on the concepts that it pursued; meip-defaults: "
-    "learn() and Task.plan (no tree; samples by exp(6 tau)); MaxEnt-IRL: its optimal policy, samples by its soft one.",
+    "paper: its method as printed (LearnOptions.paper): the three families of labels, linear hinge, five plans of a "
+    "tree per round, the last round, concepts pursued or given; samples by the values of branches, lambda = 1.",
+    "meip: the likelihood of whole plans; given are the concepts that it pursued, those about order included; "
+    "meip-svm-literal: the paper's labels, 50 plans of the model per round, all kept.",
+    "meip-defaults: learn() and Task.plan (no tree), samples by exp(6 tau), though its g is not learned for tau; "
+    "MaxEnt-IRL: its optimal policy, samples by its soft one.",
     "The paper's search: 3000 simulations, UCB coefficient 1, 5 samples; ours has .3 and is otherwise the same.",
 )
 UNUSED = {"data": "its worlds need no outside material"}
@@ -98,7 +106,8 @@ def _one_seed(number: int, rng: np.random.Generator) -> dict[tuple[str, ...], fl
     for trained in TRAINED:
         episodes = paper_demonstrations(trained, rite=rite)
         agents = _learned(episodes, rite, seed)
-        found["meip", trained, trained, "found", "concepts_found"] = _concepts_found(agents["meip"], rite)
+        for name in ("meip", "paper"):
+            found[name, trained, trained, "found", "concepts_found"] = _concepts_found(agents[name], rite)
         for name, agent in agents.items():
             for world, graph in graphs.items():
                 for statistic, plans in _statistics(name, agent, graph, seed).items():
@@ -112,7 +121,7 @@ def _learned(episodes: Sequence[Episode], rite: Rite, seed: int) -> dict[str, An
     agents: dict[str, Any] = {}
     for name, method in METHODS.items():
         given: dict[str, Any] = {"concepts": [str(c) for c in agents["meip"].concepts]} if method.given else {}
-        agents[name] = learn(episodes, **method.learn, **given, seed=seed)
+        agents[name] = learn(episodes, method.options(**given, seed=seed))
     terms = [UtilityTerm(parse_concept(text, agents["meip"].domain), "boolean") for text in rite.concepts()]
     agents["maxent-irl, final"] = MaxEntAgent(terms, episodes, "final")
     agents["maxent-irl, visits"] = MaxEntAgent(terms, episodes, "visits")
@@ -124,6 +133,8 @@ def _statistics(name: str, agent: Any, graph: StateGraph, seed: int) -> Grades:
         return of_policy(agent, graph, seed)
     if agent.preferences is not None:
         return of_defaults(agent, graph, seed)
+    if METHODS[name].as_printed:
+        return of_branches(agent, graph, seed)
     return of_tree(agent, graph, seed, **METHODS[name].search)
 
 

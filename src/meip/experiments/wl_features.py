@@ -50,7 +50,8 @@ class WlAgent:
         self._generator.collect(self._dataset(data))
         values = np.array(self._generator.embed(self._dataset(data)), dtype=np.float64)
         problem = Problem.of(evidence, evidence.change(values), np.ones(values.shape[1]))
-        strength = strength_of(problem, evidence.demo, evidence.kinds).value
+        others = [(problem, np.where(evidence.demo != d, 1.0, 0.0)) for d in range(evidence.kinds)]
+        strength = strength_of(problem, evidence.demo, others).value
         self.weights = path(problem, strength, np.ones(evidence.count))
         self.ranking = ScoreRanking(self._score)
 

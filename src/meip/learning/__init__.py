@@ -9,6 +9,7 @@ thresholds   from which number on a quantity matters
 growth       which concepts are looked at, where there are too many
 offers       what may be said about the demonstrations: all forms that some choice tells apart
 sparse       few statements, each worth more than its price: a softmax over choices
+side_by_side two demonstrations woven into one of a larger world
 curves       the same choices by many curves of real quantities, and how much these count
 rules        what was never done, and what always came first
 enforced     what the world made everybody do first to each single thing
@@ -23,8 +24,12 @@ selection    which concepts are relevant, which are the same, which are about or
 likelihood   the likelihood of whole plans, and of steps by what they add to their history
 pairs        ordered pairs of states, without listing them
 ranking_svm  the paper's Ranking SVM
+generated    the plans that a Ranking SVM compares with
+fitting      sets of concepts, fitted to the same demonstrations and pools
 learner      Algorithm 1: the weights of given concepts
 pursuit      Algorithm 2: which concepts, level by level
+pursuit_run  one run of it by our rule, and what both rules share
+literal_pursuit  one run of it as printed
 checkpoint   decisions, and how a killed run goes on from them
 estimator    scikit-learn's contract
 """

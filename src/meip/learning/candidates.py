@@ -9,7 +9,7 @@ import numpy as np
 from meip.base.arrays import Bools, Floats
 from meip.concepts.check import kind
 from meip.concepts.language import Concept, Quantified
-from meip.learning.learner import Study
+from meip.learning.fitting import Study
 from meip.learning.selection import deduplicate, exactly_seen, relevant as changing, unless
 
 __all__ = ["SAME_TAU", "Bundle", "Candidates"]
@@ -30,13 +30,8 @@ class Candidates:
         """Relevant, distinct candidates; a count enters as "exactly k" for the numbers seen in demonstrations."""
         training = self.study.training
         rows = training.demonstrated_rows()
-        counts = [c for c in concepts if isinstance(c, Quantified) and c.quantifier == "count"]
-        plain = [c for c in concepts if c not in set(counts)]
-        if counts:
-            values, missing = training.matrix(counts)
-            for k, concept in enumerate(counts):
-                seen = values[np.concatenate(rows), k]
-                plain += exactly_seen(concept, seen[seen > 0])
+        counts = _counts(concepts)
+        plain = [*(c for c in concepts if c not in set(counts)), *self._exactly(counts)]
         if not plain:
             return []
         values, missing = training.matrix(plain)
@@ -44,6 +39,18 @@ class Candidates:
         chosen = [c for c, moves in zip(plain, moving, strict=True) if moves]
         distinct = deduplicate(chosen, values[:, moving], missing[:, moving])
         return [chosen[i] for i in distinct.kept if chosen[i] not in known]
+
+    def operands(self, concepts: Sequence[Concept]) -> list[Concept]:
+        """What composites are made of: concepts, and counts also as "exactly k"."""
+        return [*concepts, *self._exactly(_counts(concepts))]
+
+    def _exactly(self, counts: Sequence[Concept]) -> list[Concept]:
+        """ "Exactly k" for the numbers above 0 that demonstrations went through."""
+        if not counts:
+            return []
+        values, _ = self.study.training.matrix(counts)
+        seen = values[np.concatenate(self.study.training.demonstrated_rows())]
+        return [c for k, count in enumerate(counts) for c in exactly_seen(count, seen[seen[:, k] > 0, k])]
 
     def steady(self, concepts: Sequence[Concept]) -> set[Concept]:
         """Those that move in one direction only, in all demonstrations (up to the tolerance)."""
@@ -116,3 +123,7 @@ class Candidates:
         wrong = (np.isfinite(b) & (a >= b)).sum(axis=0)
         shown = (np.isfinite(a) & np.isfinite(b)).any(axis=0)
         return np.asarray(shown & (wrong <= self.tolerance * len(first) + 1e-9), dtype=np.bool_)
+
+
+def _counts(concepts: Sequence[Concept]) -> list[Concept]:
+    return [c for c in concepts if isinstance(c, Quantified) and c.quantifier == "count"]

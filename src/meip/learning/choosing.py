@@ -80,7 +80,8 @@ def _read(replayed: Replayed, options: ChoiceOptions, say: Callable[..., None]) 
 
 def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[int]) -> LearnedChoices:
     evidence, offers = study.evidence, study.offers
-    whole = path(study.problem, study.strength.value, np.ones(evidence.count))
+    problem, every = study.lesson
+    whole = path(problem, study.strength.value, every)
     share = 1 / evidence.kinds if study.options.members > 1 and study.options.concepts is None else 1.0
     mean = share * whole + (1 - share) * study.members() if share < 1 else whole
     model = study.model(mean, None if study.curves is None else study.curves.weights)
@@ -107,7 +108,10 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
         least=_least(study, model),
         by_itself=bool(len(evidence.stopped)),
         pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
-        held_out=_held_out(study, candidates, rules, ranked, tuple(rule.strength for rule in enforced)),
+        held_out=(
+            *_held_out(study, candidates, rules, ranked, tuple(rule.strength for rule in enforced)),
+            *_simpler(study, [*(rule.strength for rule in rules), *(rule.strength for rule in enforced)], ranked),
+        ),
     )
     utility = study.utility(model)
     tried = _patience(study, utility, preferences)
@@ -130,6 +134,7 @@ def _report(
         "levels": study.levels,
         "thresholds": [list(pair) for pair in study.thresholds],
         "candidates": study.size,
+        **({"side_by_side": study.side_by_side} if study.side_by_side else {}),
         "strength": study.strength.value,
         "strengths": dict(zip(map(str, GRID), losses, strict=False)),
         "look_ahead": {"single steps": tried[0.0], "ways": tried[DISCOUNT]},
@@ -203,6 +208,21 @@ def _held_out(
             )
         )
     return tuple(found)
+
+
+def _simpler(study: Study, never: Sequence[float], ranked: Ints) -> list[HeldOut]:
+    """What would have been learned had statements been dearer; of use on the way to a goal only."""
+    if not any(study.evidence.goals):
+        return []
+    problem, every = study.lesson
+    found = []
+    for strength in sorted(s for s in GRID if s > study.strength.value):
+        model = study.model(path(problem, strength, every), None)
+        done = summed(terms_of(study.offers.done, model.reasons))
+        found.append(
+            HeldOut((), 0.0, study.utility(model), done, model.stop, tuple(never), tuple(model.firsts[ranked].tolist()))
+        )
+    return found
 
 
 def _patience(study: Study, utility: Utility, preferences: Preferences) -> dict[float, float]:

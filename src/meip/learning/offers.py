@@ -23,7 +23,6 @@ from meip.concepts.check import kind, signature
 from meip.concepts.language import (
     Aggregated,
     Agreement,
-    AtLeast,
     Concept,
     Conjunction,
     Negation,
@@ -159,8 +158,7 @@ def _price(concept: Concept, domain: Domain) -> float:
         isinstance(node, Conjunction | Agreement) and _with_own_goal(node.left, node.right, domain)
         for node in walk(concept)
     )
-    named = sum(isinstance(node, AtLeast) for node in walk(concept))
-    return float(max(concept.complexity - AGREEMENT * ideas, AGREED if ideas else 1.0) + named)
+    return float(max(concept.complexity - AGREEMENT * ideas, AGREED if ideas else 1.0))
 
 
 def _with_own_goal(left: Term, right: Term, domain: Domain) -> bool:

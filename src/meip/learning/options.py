@@ -12,15 +12,17 @@ from meip.base.documents import Strict
 from meip.base.errors import LearningError, did_you_mean
 from meip.base.parallel import Backend
 from meip.concepts.grammar import Grammar
+from meip.learning.generated import Generated
 from meip.learning.shown import ChanceFailures
 
-__all__ = ["Compared", "LearnOptions", "Objective", "Order", "Progress", "Run", "View", "routed"]
+__all__ = ["Compared", "LearnOptions", "Objective", "Order", "Progress", "Rule", "Run", "View", "routed"]
 
 View = Literal["auto", "sparse", "curves"]
 Progress = Callable[[dict[str, Any]], None]
 Objective = Literal["auto", "plans", "choices", "history", "svm", "svm-literal"]
 Compared = Literal["plans", "choices", "history"]
-Order = Literal["closure", "greedy", "none"]
+Order = Literal["closure", "none"]
+Rule = Literal["tau-first", "literal"]
 SINGLE_STEPS = {"steps": "it compares single steps already", "branches": "no whole plans are compared"}
 NO_CURVES = {
     "view": "it is of objective='choices' only",
@@ -34,6 +36,7 @@ UNUSED: dict[str, dict[str, str]] = {
         "demonstration_share": "its members differ by their concepts, and all learn from every demonstration",
         "kappa": "the price of a statement is chosen by held-out demonstrations",
         "max_concepts": "the price decides how many statements there are",
+        "pursuit": "it is of the pursuit over whole plans; use objective='plans', 'history', 'svm' or 'svm-literal'",
         "chance_failures": "a step is compared by the mean over its outcomes",
     },
     "history": {**NO_CURVES, **SINGLE_STEPS},
@@ -41,6 +44,7 @@ UNUSED: dict[str, dict[str, str]] = {
 """Options that an objective has no use for, and why."""
 GIVEN = {
     "grammar": "the concepts are given",
+    "pursuit": "the concepts are given",
     "max_concepts": "the concepts are given",
     "kappa": "the concepts are given, so that none has to pay its price",
     "constant_cost": "the concepts are given, so that none has to pay its price",
@@ -49,6 +53,7 @@ GIVEN = {
     "concept_share": "the concepts are given to every member",
     "tolerance": "wrong demonstrations are found by a trial pursuit, and the concepts are given",
 }
+LITERAL = {"tolerance": "Algorithm 2 as printed sets no demonstration aside"}
 ALONE = {
     "concept_share": "there is one member, which uses all concepts",
     "demonstration_share": "there is one member, which learns from all demonstrations",
@@ -63,8 +68,8 @@ class LearnOptions(Strict):
     objective: Objective = "auto"
     """What is maximised. choices: the likelihood of single steps among their alternatives, by what they add to g;
     plans: of whole plans (Eq. 10), by the paper's pursuit; history: of single steps by what they add to their history
-    (the sum of tanh(g - g before)), by the same pursuit; svm, svm-literal: the paper's Ranking SVM in the form that
-    works, and as printed. auto: choices."""
+    (the sum of tanh(g - g before)), by the same pursuit; svm, svm-literal: a Ranking SVM with
+    labels of our own, and with the paper's. auto: choices."""
     view: View = "auto"
     """Of choices: few statements (sparse), many curves of real quantities (curves), or by held-out choices as much of
     both as foresees them best."""
@@ -75,8 +80,14 @@ class LearnOptions(Strict):
     tolerance: float = 0.0
     """Share of the demonstrations that may be wrong."""
     order: Order = "closure"
-    """closure: what always came first is required first; greedy: order concepts one at a time (whole plans only);
-    none."""
+    """closure: what always came first is required first; none: no order but what concepts say that were found."""
+    pursuit: Rule = "tau-first"
+    """How concepts are pursued. tau-first: what orders the demonstrations better, then the posterior, until they are
+    explained; literal: Algorithm 2 as printed, by the posterior alone and through all levels of the grammar."""
+    threshold: float | None = None
+    """Of the literal pursuit, its epsilon: the gain in the posterior above which a concept is taken; None: 0."""
+    generated: Generated | None = None
+    """Which plans a Ranking SVM generates per round; None: 50 of the model, and all are kept."""
     kappa: float = 0.25
     """Price of a primitive in a concept, in units of the objective."""
     constant_cost: float = 0.5
@@ -102,7 +113,8 @@ class LearnOptions(Strict):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        words = {"objective": Objective, "view": View, "order": Order, "chance_failures": ChanceFailures}
+        words = {"objective": Objective, "view": View, "order": Order, "pursuit": Rule}
+        words["chance_failures"] = ChanceFailures
         for name, known in words.items():
             if (value := getattr(self, name)) not in get_args(known):
                 raise LearningError(f"{name}={value!r}: {did_you_mean(value, get_args(known))}")
@@ -126,6 +138,8 @@ class LearnOptions(Strict):
             value = getattr(self, name)
             if value is not None and not 0 < value <= 1:
                 raise LearningError(f"{name} must be above 0 and at most 1, got {value}")
+        if self.threshold is not None and not self.threshold >= 0:
+            raise LearningError(f"threshold is at least 0: nothing is taken at a loss; got {self.threshold}")
         if not 0 <= self.tolerance < 1:
             raise LearningError(f"tolerance is a share of the demonstrations below 1, got {self.tolerance}")
 
@@ -135,6 +149,12 @@ class LearnOptions(Strict):
         alone = self.committee == 1 or (self.committee is None and (learner != "choices" or self.concepts is not None))
         if alone:
             reasons |= ALONE
+        if not self.objective.startswith("svm"):
+            reasons["generated"] = "only a Ranking SVM generates plans; use objective='svm' or 'svm-literal'"
+        if self.pursuit == "literal":
+            reasons |= LITERAL
+        else:
+            reasons["threshold"] = "it is of pursuit='literal'"
         return reasons | (GIVEN if self.concepts is not None else {})
 
     def checked(self, learner: str) -> None:
@@ -142,10 +162,21 @@ class LearnOptions(Strict):
         for name, reason in self.unused(learner).items():
             if getattr(self, name) != getattr(LearnOptions, name):
                 raise LearningError(f"{name}={getattr(self, name)!r} has no effect here: {reason}; leave it out")
-        if self.order == "greedy" and learner == "choices":
+        if learner == "choices" and self.grammar is not None and self.grammar.composites:
             raise LearningError(
-                "order='greedy' has no effect here: it is of objective='plans'; use 'closure' or 'none'"
+                "grammar: composites have no effect here: they are of the pursuit over whole plans; use "
+                "objective='plans', or a grammar without them"
             )
+
+    @classmethod
+    def paper(cls, **changes: Any) -> LearnOptions:
+        """The paper's method as printed: Algorithm 1, with the three families of labels, linear hinge, five plans of a
+        tree search per round and the last round kept, inside Algorithm 2, with nothing of ours. Fields may be changed
+        by name; with `concepts` it is Algorithm 1 alone."""
+        fixed: dict[str, Any] = {"objective": "svm-literal", "generated": Generated.paper()}
+        if changes.get("concepts") is None:
+            fixed |= {"pursuit": "literal", "threshold": 0.0, "order": "none"}
+        return cls(**{**fixed, **changes})
 
     def changed(self, **changes: Any) -> LearnOptions:
         return dataclasses.replace(self, **changes) if changes else self

@@ -121,6 +121,11 @@ class ShownPlans:
         found = self._tracked[graph].rows(states)
         return np.where(found >= 0, found + offset, -1)
 
+    @property
+    def row_count(self) -> int:
+        """How many states have rows."""
+        return sum(len(columns) for columns in self._tracked)
+
     def matrix(self, concepts: Sequence[Concept]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Values and missing marks [rows, K] over the tracked states of all graphs."""
         parts = [columns.matrix(concepts) for columns in self._tracked]

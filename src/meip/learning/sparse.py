@@ -119,15 +119,19 @@ class Strength:
     """The weights without each demonstration, at the strength that was chosen."""
 
 
-def strength_of(problem: Problem, demo: Ints, kinds: int, grid: Sequence[float] = GRID, least: int = 3) -> Strength:
-    """The strength under which demonstrations left out are foreseen best; a fixed one where there are fewer than 3."""
-    every = [np.where(demo != d, 1.0, 0.0) for d in range(kinds)] if kinds > 1 else []
-    if kinds < least:
-        return Strength(FEW, (), tuple(path(problem, FEW, share, grid) for share in every))
+def strength_of(
+    problem: Problem, demo: Ints, others: Sequence[tuple[Problem, Floats]], grid: Sequence[float] = GRID, least: int = 3
+) -> Strength:
+    """The strength under which demonstrations left out are foreseen best; a fixed one where there are fewer than 3.
+
+    `others` has what is fitted instead of each: choices, and how much they count.
+    """
+    if len(others) < least:
+        return Strength(FEW, (), tuple(path(one, FEW, share, grid) for one, share in others))
     losses: list[float] = []
-    found = [[np.zeros(len(problem.price)) for _ in every]]
+    found = [[np.zeros(len(problem.price)) for _ in others]]
     for strength in grid:
-        found.append([fit(problem, strength, *pair) for pair in zip(found[-1], every, strict=True)])
+        found.append([fit(one, strength, w, share) for w, (one, share) in zip(found[-1], others, strict=True)])
         losses.append(sum(float(problem.foreseen(w)[0][demo == d].sum()) for d, w in enumerate(found[-1])))
         if losses[-1] > WORSE * min(losses):
             break

@@ -21,6 +21,7 @@ from meip.learning.forms import Forms
 from meip.learning.growth import BUDGET, Growth
 from meip.learning.offers import offered
 from meip.learning.options import View
+from meip.learning.side_by_side import beside
 from meip.learning.sparse import Problem, Strength, fit, softmax, strength_of
 from meip.model.choices import Replayed
 from meip.model.domain import Domain
@@ -31,6 +32,7 @@ __all__ = ["ChoiceOptions", "Model", "Study", "choice_grammar", "terms_of"]
 
 MEMBERS, SHARE = 16, 0.5
 DONE_PRICE = 0.3
+TOLERABLE = 1.1  # of the loss alone: small worlds left out need not show what weaving demonstrations is good for
 SLIP = float(np.log(4))  # nats: a step that the others make four times less likely than by chance is a slip
 
 
@@ -85,10 +87,47 @@ class Study:
         self.problem = self._problem(concepts)
 
     @cached_property
+    def _fitted(self) -> tuple[bool, dict[str, float], Strength]:
+        """Are demonstrations also learned from side by side, what spoke for it, and the price."""
+        kinds, demo = self.evidence.kinds, self.evidence.demo
+        without = [self._lesson(d, False) for d in range(kinds)] if kinds > 1 else []
+        alone = strength_of(self.problem, demo, without)
+        if not (self._adds_up and alone.losses):
+            return False, {}, alone
+        both = strength_of(self.problem, demo, [self._lesson(d, True) for d in range(kinds)])
+        losses = {"alone": min(alone.losses), "side by side": min(both.losses)}
+        better = losses["side by side"] <= TOLERABLE * losses["alone"]
+        return better, losses, both if better else alone
+
+    @property
+    def _adds_up(self) -> bool:
+        """Does all that may be said add up over worlds side by side? It does where no numbers are named; but nobody
+        stops in one of two worlds, or comes first in both."""
+        options = self.options
+        return not (options.grammar.numbers or options.concepts is not None or self.ranks or self.evidence.stop.any())
+
+    def _lesson(self, without: int | None, side_by_side: bool) -> tuple[Problem, Floats]:
+        demo = self.evidence.demo
+        if not side_by_side:
+            return self.problem, np.where(demo != (-1 if without is None else without), 1.0, 0.0)
+        found = beside(self.problem, demo, [d for d in range(self.evidence.kinds) if d != without], self.options.seed)
+        return found, np.ones(len(found.chosen))
+
+    @cached_property
+    def lesson(self) -> tuple[Problem, Floats]:
+        """The choices to fit, and how much each counts; where that helps, also those of demonstrations side by side."""
+        return self._lesson(None, self._fitted[0])
+
+    @property
+    def side_by_side(self) -> dict[str, float]:
+        """How well demonstrations left out are foreseen without and with others side by side, in nats; or nothing."""
+        return self._fitted[1]
+
+    @cached_property
     def strength(self) -> Strength:
         """Of the price, by demonstrations left out."""
-        found = strength_of(self.problem, self.evidence.demo, self.evidence.kinds)
-        self.say(stage="price", strength=found.value)
+        found = self._fitted[2]
+        self.say(stage="price", strength=found.value, side_by_side=self._fitted[0])
         return found
 
     @cached_property
@@ -253,12 +292,12 @@ class Study:
     def members(self) -> Floats:
         """The mean of members on random halves of the candidates; reasons to stop are in all of them."""
         options, rng = self.options, np.random.default_rng([self.options.seed, 29])
-        every = np.ones(self.evidence.count)
+        problem, every = self.lesson
         total = np.zeros(len(self.problem.price))
         rest = np.ones(len(total) - self.size, np.bool_)
         for number in range(options.members):
             chosen = np.append(rng.random(self.size) < options.share, rest)
-            total[chosen] += fit(self.problem.only(chosen), self.strength.value, np.zeros(int(chosen.sum())), every)
+            total[chosen] += fit(problem.only(chosen), self.strength.value, np.zeros(int(chosen.sum())), every)
             self.say(stage="members", done=number + 1, members=options.members)
         return total / options.members
 

@@ -218,7 +218,8 @@ def samples_text(plans: Sequence[TaskPlan]) -> RenderableType:
     rest = len(counts) - MOST_SAMPLES
     more = f"; {rest} more are not shown" if rest > 0 else ""
     told = f"{len(counts)} different plans of {len(plans)} drawn by {plans[0].method}{more}"
-    return Group(_indented(table), _indented(Text(told, style="dim")))
+    notes = [_indented(Text(note, style="dim")) for note in plans[0].notes]
+    return Group(_indented(table), _indented(Text(told, style="dim")), *notes)
 
 
 def _verdict(plan: TaskPlan) -> str:

@@ -1,12 +1,15 @@
 """Plans drawn from a converged tree search, by the values of its branches: the paper's sampler.
 
 At each node an action is drawn in proportion to exp(value), where the value of a branch is the mean return of the
-simulations that went through it; chance is followed by its odds. Below the tree, where nothing was tried, a plan goes
+simulations that went through it; actions with the same outcomes share the odds of one (P0). Chance is followed by its
+odds. Below the tree, where nothing was tried, a plan goes
 on at random, as a simulation does. With the bare tau as return values lie within [-1, 1], so that the best branch is at
 most e^2 times as likely as the worst.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -37,7 +40,7 @@ def _drawn(graph: StateGraph, tree: Tree, start: int, horizon: int, rng: np.rand
             break
         inside = node >= 0 and tree.node_edge[node] >= 0
         first = int(tree.node_edge[node]) if inside else -1
-        offset = _branch(tree, first, len(numbers), rng)
+        offset = _branch(tree, first, _kinds(graph, numbers), rng)
         outcomes = graph.outcomes(numbers[offset])
         odds = np.array([p for p, _ in outcomes])
         happened = int(rng.choice(len(outcomes), p=odds / odds.sum()))
@@ -47,12 +50,16 @@ def _drawn(graph: StateGraph, tree: Tree, start: int, horizon: int, rng: np.rand
     return tuple(states)
 
 
-def _branch(tree: Tree, first: int, count: int, rng: np.random.Generator) -> int:
+def _kinds(graph: StateGraph, numbers: Sequence[int]) -> list[tuple[tuple[float, int], ...]]:
+    """The outcomes of each action, equal for those that are one transition."""
+    return [tuple(sorted((round(p, 12), s) for p, s in graph.outcomes(n) if p > 0)) for n in numbers]
+
+
+def _branch(tree: Tree, first: int, kinds: list[tuple[tuple[float, int], ...]], rng: np.random.Generator) -> int:
     """Which of the actions of a node: in proportion to exp(value) among those that were tried, else any."""
-    if first < 0:
-        return int(rng.integers(count))
-    means = branch_means(tree, slice(first, first + count))
+    means = branch_means(tree, slice(first, first + len(kinds))) if first >= 0 else np.full(len(kinds), -np.inf)
     if not np.isfinite(means).any():
-        return int(rng.integers(count))
-    odds = np.exp(means - means.max())
-    return int(rng.choice(count, p=odds / odds.sum()))
+        different = list(dict.fromkeys(kinds))
+        return kinds.index(different[int(rng.integers(len(different)))])
+    odds = np.exp(means - means.max()) / np.array([kinds.count(kind) for kind in kinds])
+    return int(rng.choice(len(kinds), p=odds / odds.sum()))

@@ -222,10 +222,13 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
 
 
 def _to_the_goal(walk: _Walk, seed: int) -> Found:
-    """Walk until the goal is reached. A walk that gets nowhere is given up for one from the start by a model that did
-    not see one of the demonstrations, and so was misled by other accidents; the last goes on to the limits."""
+    """Walk until the goal is reached. A walk that gets nowhere is given up for one from the start by a simpler model,
+    then by those that did not see one of the demonstrations: other accidents mislead them. The last goes on to the
+    limits."""
+    how = walk.ranking.preferences
+    simpler, judges = range(1 + how.judges, 1 + len(how.held_out)), range(1, 1 + how.judges)
     found = walk.go(np.random.default_rng([seed, 3]), 0.0, stuck=STUCK)[0]
-    for view in (*range(1, 1 + len(walk.ranking.preferences.held_out)), 0):
+    for view in (*simpler, *judges, 0):
         if found.stopped_by == "goal" or walk.clock.reason() or walk.chancy(found.actions):
             break  # where chance has a say, a goal that the likeliest outcomes miss may still be reached
         rng = np.random.default_rng([seed, 3, view])

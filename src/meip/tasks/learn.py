@@ -23,6 +23,7 @@ from meip.concepts.grammar import Grammar
 from meip.learning import learner
 from meip.learning.checkpoint import Checkpoint, Decision, Learned
 from meip.learning.choosing import learn_choices
+from meip.learning.generated import Generated
 from meip.learning.options import Compared, LearnOptions, Progress, Run, routed
 from meip.learning.pursuit import Pursued, Pursuit
 from meip.learning.shown import ShownPlans
@@ -41,8 +42,8 @@ from meip.utility.terms import KNOTS, Utility
 __all__ = ["LearnOptions", "Run", "learn"]
 
 CURVED = ("view", "knots", "relative")  # options of curves
-FITTED = ("branches", "knots", "chance_failures")  # options of Algorithm 1 ..
-PURSUED = ("grammar", "kappa", "constant_cost", "tolerance", "order", "max_concepts", *FITTED)  # .. and of Algorithm 2
+FITTED = ("branches", "knots", "chance_failures", "generated")  # options of Algorithm 1; of Algorithm 2:
+PURSUED = ("grammar", "kappa", "constant_cost", "pursuit", "threshold", "tolerance", "order", "max_concepts", *FITTED)
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,8 @@ def _completed(options: LearnOptions, training: ShownPlans, chosen: Compared) ->
         concept_share=(0.5 if chosen == "choices" else 0.8) if share is None else share,
         max_concepts=20 if most is None else most,
         knots=KNOTS if options.knots is None else options.knots,
+        threshold=0.0 if options.threshold is None else options.threshold,
+        generated=Generated() if options.generated is None else options.generated,
     )
 
 

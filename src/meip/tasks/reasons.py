@@ -41,7 +41,7 @@ def explained(graph: StateGraph, ranking: ChoiceRanking, found: Found, query: Qu
     clock = Clock(query.changed(seconds=left_over), graph)
     states, horizon = found.states, query.length(graph, found.states[:1])
     first = len(states) - len(found.actions) - 1
-    views = range(1, len(ranking.preferences.held_out) + 1)
+    views = range(1, ranking.preferences.judges + 1)
     choosers = [Chooser(graph, ranking, view, clock) for view in (0, *views)]
     seen: dict[int, int] = {}
     confidence: list[float] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ __all__ = ["sample_task"]
 
 LISTED = 200_000  # plans, up to which they are drawn exactly
 PARTICLES = 1000  # of sequential Monte Carlo, at least
+FROM_CHOICES = (
+    "drawn by the tau of a g that was learned from choices, for what a step adds and not for tau; learn with "
+    "objective='plans' to draw from what was learned"
+)
 
 
 def sample_task(
@@ -42,10 +47,15 @@ def sample_task(
         for k in range(len(plans)):
             states, length = plans.plan(k), int(plans.lengths[k])
             actions = tuple(int(a) for a in plans.actions[k, 1:length])
-            found.append(
-                document(task, graph, Found(states, actions, float(plans.log_base[k]), method=method), query, first)
-            )
+            drawn = Found(states, actions, float(plans.log_base[k]), method=method)
+            found.append(_noted(task, document(task, graph, drawn, query, first)))
     return [found[k] for k in rng.permutation(len(found)).tolist()]
+
+
+def _noted(task: Task, plan: TaskPlan) -> TaskPlan:
+    if task.preferences is None:
+        return plan
+    return dataclasses.replace(plan, notes=(*plan.notes, FROM_CHOICES))
 
 
 def _drawn(

@@ -73,10 +73,10 @@ class First(Strict):
 
 @dataclass(frozen=True)
 class HeldOut(Strict):
-    """What would have been learned without one demonstration."""
+    """What would have been learned without one demonstration, or with dearer statements."""
 
     without: tuple[int, ...]
-    """Demonstrations by number, from 1; several where they show the same."""
+    """Demonstrations by number, from 1; several where they show the same, none where only statements were dearer."""
     loss: float
     """Of the demonstration left out: nats per choice."""
     utility: Utility
@@ -125,12 +125,18 @@ class Preferences(Strict):
     patience: float = 0.0
     """Discount of what is further ahead; 0: look ahead only where no single step gains enough."""
     held_out: tuple[HeldOut, ...] = ()
+    """Without each demonstration; then simpler ones, with dearer statements."""
     statements: tuple[Statement, ...] = ()
     """The same in a few sentences: a small model of its own, to be read."""
     foreseen: float = 0.0
     """How many of the shown choices the statements foresee."""
     by_chance: float = 0.0
     choices: int = 0
+
+    @property
+    def judges(self) -> int:
+        """How many of the held-out models did not see some demonstration; the rest are simpler ones."""
+        return sum(bool(held.without) for held in self.held_out)
 
 
 class ChoiceRanking(UtilityRanking):

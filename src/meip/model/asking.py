@@ -29,7 +29,7 @@ def ask(world: Any, member: str, *arguments: Any) -> Any:
     except MeipError:  # said on purpose, in words
         raise
     except (Exception, SystemExit) as error:
-        raise failed(f"{member}()", place(world, *arguments), error) from error
+        raise _failed(f"{member}()", place(world, *arguments), error) from error
 
 
 def asked(name: str, work: Callable[[], T], where: str = "") -> T:
@@ -39,10 +39,10 @@ def asked(name: str, work: Callable[[], T], where: str = "") -> T:
     except MeipError:
         raise
     except (Exception, SystemExit) as error:
-        raise failed(name, where, error) from error
+        raise _failed(name, where, error) from error
 
 
-def failed(name: str, where: str, error: BaseException) -> WorldError:
+def _failed(name: str, where: str, error: BaseException) -> WorldError:
     return WorldError(f"{name} failed{where}: {type(error).__name__}: {_text(error)}")
 
 

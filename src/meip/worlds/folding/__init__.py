@@ -5,6 +5,6 @@ and nothing of what is learned about them.
 - `folds` over `kernel`, `chords`, `spread`: folding one cloth and many; `silhouette`: the visible outline
 - `fluents`: what can be said about a cloth; `proposal`: which folds to consider; `world`: all of it as a World
 - `demonstrate`: the scripted demonstrator and the bundled demonstrations; `referee`: was it folded as people do?
-- `render`, `canvas`: pictures; `parse_image`, `cuts`, `planar`, `parse_graph`: pictures back to polygons
+- `render`, `canvas`: pictures; `image_size`, `parse_image`, `cuts`, `planar`, `parse_graph`: pictures back to polygons
 - `sampling`: many proposals at once; `commands`: ``meip fold``
 """

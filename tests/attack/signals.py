@@ -62,21 +62,21 @@ def _ended(command: list[str], folder: Path, moment: float, number: int, *, grou
     assert not list(folder.glob(".*.tmp")), "a temporary file is left"
 
 
-def _signals(folder: Path, attempts: int, number: int, names: list[str], *, group: bool) -> Tally:
+def _signals(folder: Path, attempts: int, number: int, names: list[str], longest: float, *, group: bool) -> Tally:
     tally, rng = Tally(signal.Signals(number).name), random.Random(0)
     for attempt in range(attempts):
         name = names[attempt % len(names)]
-        moment = 0.12 + rng.random() * LONGEST.get(name, 6.0)  # the interpreter itself starts before that
+        moment = 0.12 + rng.random() * LONGEST.get(name, longest)  # the interpreter itself starts before that
         with tally.attempt(f"{name} after {moment:.2f} s"):
             _ended(COMMANDS[name], folder, moment, number, group=group)
     return tally
 
 
-def ctrl_c(folder: Path, attempts: int) -> Tally:
-    """As a terminal does it: to every process of the group."""
-    return _signals(folder, attempts, signal.SIGINT, list(COMMANDS), group=True)
+def ctrl_c(folder: Path, attempts: int, longest: float = 6.0) -> Tally:
+    """As a terminal does it: to every process of the group, within so many seconds."""
+    return _signals(folder, attempts, signal.SIGINT, list(COMMANDS), longest, group=True)
 
 
-def sigterm(folder: Path, attempts: int) -> Tally:
+def sigterm(folder: Path, attempts: int, longest: float = 6.0) -> Tally:
     """As a process manager does it: to the process alone, and its workers have to go as well."""
-    return _signals(folder, attempts, signal.SIGTERM, ["members", "reproduce"], group=False)
+    return _signals(folder, attempts, signal.SIGTERM, ["members", "reproduce"], longest, group=False)

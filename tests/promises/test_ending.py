@@ -22,11 +22,11 @@ class Prompting(Ritual):
 
 
 def test_ctrl_c_is_quiet_and_leaves_nobody_behind(tmp_path: Path) -> None:
-    assert signals.ctrl_c(tmp_path, 5).failures == []
+    assert signals.ctrl_c(tmp_path, 4, 2.5).failures == []
 
 
 def test_workers_go_with_a_process_that_is_terminated(tmp_path: Path) -> None:
-    assert signals.sigterm(tmp_path, 1).failures == []
+    assert signals.sigterm(tmp_path, 1, 4.0).failures == []
 
 
 def test_an_end_of_input_is_not_taken_for_ctrl_c(tmp_path: Path) -> None:
@@ -35,9 +35,7 @@ def test_an_end_of_input_is_not_taken_for_ctrl_c(tmp_path: Path) -> None:
     assert found.returncode == 2 and "EOFError: nobody answers" in found.stderr and "Traceback" not in found.stderr
 
 
-@pytest.mark.parametrize(
-    ("redirection", "code"), [(">&-", 0), ("2>&-", 0), (">/dev/full", 2), (">&- 2>&-", 0), ("2>/dev/full", 0)]
-)
+@pytest.mark.parametrize(("redirection", "code"), [(">/dev/full", 2), (">&- 2>&-", 0), ("2>/dev/full", 0)])
 def test_output_that_is_closed_or_full_gives_no_traceback(redirection: str, code: int) -> None:
     command = " ".join([*MEIP, "schema demonstration", redirection])
     found = subprocess.run(command, shell=True, capture_output=True, text=True)

@@ -32,7 +32,7 @@ from meip.worlds.pddl.world import load_domain
 from meip.worlds.pddl.writer import domain_text
 from meip.worlds.ritual import Ritual
 
-FEW = {"problems": 150, "images": 100}
+FEW = {"documents": 50, "problems": 150, "images": 100}  # of documents there are more in tests/base
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

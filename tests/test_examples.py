@@ -14,12 +14,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from meip import check_world
+from meip import check_world, learn
 from meip.cli import main
 from meip.experiments.gallery import TASKS
 from meip.model.world import Describes, Draws, HasGoal, StaticFacts, offers
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+ENOUGH = "enough[count(picked), count(coming)]"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -84,7 +85,7 @@ def test_every_rule_can_be_broken_in_the_worlds_that_are_shown(name: str) -> Non
 def test_the_gallery_lists_every_example() -> None:
     text = (EXAMPLES / "README.md").read_text()
     assert all(f"[`{path.name}`]({path.name})" in text for path in EXAMPLES.glob("*.py"))
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*TASKS, "garden"}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*TASKS, "garden", "mushrooms"}
 
 
 def test_the_garden_example_is_a_world_with_hooks_in_under_a_hundred_lines() -> None:
@@ -138,3 +139,32 @@ def test_the_garden_is_learned_from_what_its_script_shows_and_planned_in_another
     assert meip("plan", "task.json", "garden:Garden", "--render", "plan.svg") == 0
     sheet = ElementTree.parse("plan.svg").getroot()
     assert len(sheet.findall(f"{SVG}svg")) == 10
+
+
+def test_a_fluent_is_a_network_that_was_trained_on_pictures_and_a_rule_about_it_is_learned() -> None:
+    module, rng = load("mushrooms"), np.random.default_rng(99)
+    labels = rng.random(500) < 0.5
+    said = module.sees_spots()(np.array([module.draw(spots, rng) for spots in labels])) > 0.5
+    assert np.mean(said == labels) > 0.95  # on pictures that it was not trained on
+    assert check_world(module.Mushrooms()) == []
+    task = learn(module.walks())
+    rules = [statement for statement in task.explain().statements if statement.kind == "never"]
+    assert [rule.text for rule in rules] == ["some(picked and spotted)"]
+    woods = [module.Mushrooms(12, 3, seed) for seed in range(1000, 1008)]
+    plans = [task.plan(wood).actions for wood in woods]
+    assert all(plan and not any(wood.spots[k] for k in plan) for wood, plan in zip(woods, plans, strict=True))
+
+
+def test_an_operation_is_a_trained_network_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    subprocess.run([sys.executable, str(EXAMPLES / "mushrooms.py")], check=True)
+    given = [word for text in ("some(picked and spotted)", ENOUGH) for word in ("--given", text)]
+    assert meip("learn", "mushrooms.jsonl", "--world", "mushrooms:Mushrooms", *given, "-o", "task.json") == 0
+    wood = {"format": "meip.problem/1", "world": "mushrooms", "mushrooms": 16, "guests": 4, "seed": 1000}
+    Path("wood.json").write_text(json.dumps(wood))
+    own = ("--world", "mushrooms:Mushrooms")
+    assert meip("plan", "task.json", "wood.json", *own, "-o", "plan.json") == 0
+    picked = [step["action"] for step in json.loads(Path("plan.json").read_text())["steps"]]
+    assert len(picked) == 8  # two for each of four guests, whom nobody has shown
+    assert not any(load("mushrooms").Mushrooms(16, 4, 1000).spots[k] for k in picked)

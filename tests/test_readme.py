@@ -59,6 +59,15 @@ def test_the_page_about_worlds_is_true() -> None:
     assert {hook.__name__ for hook in HOOKS} == set(re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE))
 
 
+def test_the_page_about_histories_is_true() -> None:
+    """Four worlds that are learned and planned: history, durations, beliefs, failure; and several starts."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    snippets = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "histories.md").read_text(), flags=re.DOTALL)
+    for text in snippets:
+        exec(text, names)
+    assert len(snippets) == 5
+
+
 def test_every_file_that_the_documents_link_to_exists() -> None:
     for name in ("README.md", "CONTRIBUTING.md"):
         for target in re.findall(r"\]\((?!http)([^)]+)\)", (ROOT / name).read_text()):

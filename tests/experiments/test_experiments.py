@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from drawings import misplaced
 from meip.base.errors import DocumentError
 from meip.experiments import Experiment, held_out, probability_shift, structural_change
+from meip.experiments.reward_bounds import bound
 from meip.experiments.rites import PAPER, grade, paper_demonstrations
 from meip.experiments.short_way import demonstrations
 from meip.experiments.structural_change import METHODS, PAPER_TAU, crossing
@@ -191,11 +193,26 @@ def test_figures_are_drawn_from_the_rows(shift: Rows, change: Rows, tmp_path: Pa
     written = [*probability_shift.draw(shift, tmp_path), *structural_change.draw(change, tmp_path)]
     assert sorted(p.name for p in written) == [
         "probability-shift-boundary.svg",
+        "probability-shift-mdp.svg",
         "probability-shift.svg",
         "structural-change-lambda.svg",
+        "structural-change-ritual.svg",
         "structural-change.svg",
     ]
-    assert all(p.read_text().startswith("<svg") for p in written)
+    for path in written:
+        assert misplaced(path.read_text()) == [], path.name
+    assert "r &gt; +0.48" in (tmp_path / "probability-shift-mdp.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("p", "side", "r"), [(0.1, "<", -0.16), (0.15, "<", -0.48), (0.25, ">", 0.8), (0.3, ">", 0.48)]
+)
+def test_the_reward_that_a_bad_place_needs_depends_on_the_chances(p: float, side: str, r: float) -> None:
+    """By algebra r (1 - 5p) < -.8p, so that no r serves both; the world itself is asked here."""
+    found = bound(p)
+    assert found is not None
+    assert (found[0], found[1]) == (side, pytest.approx(r))
+    assert bound(0.2) is None
 
 
 def test_tables_are_written_between_the_markers_of_the_page_and_nowhere_else(shift: Rows, tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from drawings import misplaced
 from meip import learn
 from meip.base.results import Row
 from meip.experiments import Experiment
-from meip.experiments.folding import NOTES, ClothFrame, FragmentEdges, Scale, run, summary, tried
+from meip.experiments.folding import NOTES, ClothFrame, FragmentEdges, Scale, draw, run, summary, tried
 from meip.model.demonstrations import Episode, replay
 from meip.model.problems import load_problem
 from meip.tasks.task import Task
@@ -94,7 +95,7 @@ def test_what_was_learned_folds_better_than_chance(folded: tuple[list[Row], Path
 def test_rows_are_tidy(folded: tuple[list[Row], Path]) -> None:
     rows, _ = folded
     judged = [row for row in rows if not row["metric"].endswith("_seconds")]
-    assert {row["metric"] for row in judged} == {"default_order", "rectangularity", "rank_accuracy"}
+    assert {row["metric"] for row in judged} == {"default_order", "neat", "rectangularity", "rank_accuracy"}
     assert {row["metric"] for row in rows} >= {"learning_seconds", "garment_seconds"}
     assert {row["search"] for row in rows} == {
         "choices",
@@ -130,6 +131,19 @@ def test_there_is_something_to_look_at(folded: tuple[list[Row], Path]) -> None:
     assert "in English" in (out / "folding-concepts.md").read_text()
     kept = Task.load(out / "folding-task.json")
     assert kept.plan(Folding(garment("longsleeve"), candidates=4)).method == "choices"
+
+
+def test_every_figure_of_the_paper_has_its_counterpart(folded: tuple[list[Row], Path]) -> None:
+    rows, out = folded
+    written = draw(rows, out)
+    names = ("orders", "transfer", "structures", "line", "actions", "proposed")
+    assert [path.name for path in written] == [f"folding-{name}.svg" for name in names]
+    for path in written:
+        assert misplaced(path.read_text()) == [], path.name
+    texts = {path.stem: path.read_text() for path in written}
+    assert "10,800" in texts["folding-actions"] and "2,258 have different results" in texts["folding-actions"]
+    assert "3 polygons, 15 edges, 19 vertices" in texts["folding-structures"]
+    assert "order kept in" in texts["folding-transfer"]
 
 
 def test_the_rows_are_the_same_for_any_number_of_jobs() -> None:

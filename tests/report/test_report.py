@@ -124,8 +124,9 @@ def test_a_plan_of_folds_is_drawn_cloth_by_cloth_with_what_each_fold_is(tmp_path
     plan = task.plan(world)
     page = plan_page(plan, world, "Folds")
     checked(page)
-    assert [f"<h3>{name}</h3>" in page for name in ("flat", "fold 1", "fold 2", "turned over")] == [True] * 4
-    assert page.count("degrees</p>") == 2
+    assert [f"<h3>{name}</h3>" in page for name in ("flat", "fold 1", "fold 2", "other side")] == [True] * 4
+    assert page.count(" degrees. Lay (") == 2
+    assert [sorted(step.how or {}) for step in plan.steps] == [["centimetres", "crease", "grasp", "moves", "place"]] * 2
     ids = re.findall(r'clipPath id="(\w+)"', page)
     assert len(ids) == len(set(ids)) > 0
     write_plan(tmp_path / "plan.png", plan, world)

@@ -64,11 +64,11 @@ def evaluate(
         raise MeipError(f"--against: unknown {against!r}; {did_you_mean(against, BASELINES)}")
     if against in ("maxent-irl", "clone") and not demos:
         raise MeipError("--against needs the demonstrations that the baseline is to learn from: --demos FILE")
+    worlds = {problem: read_world(problem, world, domain) for problem in problems}
     learned = Task.load(task)
     agents: dict[str, Any] = {"meip": learned}
     if against is not None:
         agents |= _baselines(against, learned, demos or (), world)
-    worlds = {problem: read_world(problem, world, domain) for problem in problems}
     asked = {"method": search, "chance": chance, "iterations": iterations, "seconds": seconds, "seed": seed}
     rows = measure(agents, worlds, None, searches=searches, run=Run(jobs, progress=_progress()), **asked)  # type: ignore[arg-type]
     console().print(_table(rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -15,6 +15,7 @@ from meip.cli.inputs import OwnWorld, Seed, read_world
 __all__ = ["NOT_REACHED", "plan"]
 
 NOT_REACHED = 3
+EACH = "each"
 CHANCES = ("expectation", "posterior", "probability")
 METHODS = (
     "auto",
@@ -58,6 +59,10 @@ def plan(
             help="Show the plan: a page (.html); .svg where a world draws itself; .png of folds.",
         ),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(metavar="K", help="Where to start: an initial state, counted from 0; each: a plan for every one."),
+    ] = None,
     samples: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Draw N plans in proportion to exp(lambda tau) instead.")
     ] = None,
@@ -79,6 +84,9 @@ def plan(
       meip plan task.json p01.pddl --search gbfs -o p01.plan --render p01.html
       meip plan folding.json hoodie.json --render folds.png            a garment is a problem, too
       meip plan task.json ritual --samples 100 --lambda 6              what else would this person do?
+      meip plan task.json world.json --start each -o plans.jsonl       where one may start in several states
+
+    A world with several initial states is planned in from the likeliest one.
 
     Exit code 0: the world's goal is reached, or it has none of its own; 3: not reached, the best plan is written.
     """
@@ -91,23 +99,30 @@ def plan(
     _check(chance, CHANCES, "--chance")
     if strength is not None and samples is None:
         raise MeipError("--lambda is about plans that are drawn: give --samples N as well")
+    planned_in = read_world(problem, world, domain)  # first: its module may register what the task speaks of
     learned = Task.load(task)
-    planned_in = read_world(problem, world, domain)
     if samples is not None:
-        if (search, chance, iterations, seconds, render) != ("auto", "expectation", None, None, None):
-            raise MeipError("--samples draws plans and searches nothing: leave out --search, --chance, --iterations, "
-                            "--time and --render")  # fmt: skip
+        if (search, chance, iterations, seconds, render, start) != ("auto", "expectation", None, None, None, None):
+            raise MeipError("--samples draws plans, and where they start, and searches nothing: leave out --search, "
+                            "--chance, --iterations, --time, --start and --render")  # fmt: skip
         _show_samples(learned.sample(planned_in, samples, strength, seed=seed, horizon=horizon), output, as_json)
         return
-    found = learned.plan(
-        planned_in,
-        method=search,
-        chance=cast(Any, chance),
-        horizon=horizon,
-        iterations=iterations,
-        seconds=seconds,
-        seed=seed,
-    )
+    query: dict[str, Any] = {
+        "method": search,
+        "chance": chance,
+        "horizon": horizon,
+        "iterations": iterations,
+        "seconds": seconds,
+    }
+    asked = {**{name: value for name, value in query.items() if value is not None}, "seed": seed}
+    if start == EACH:
+        if render is not None:
+            raise MeipError(
+                f"--start {EACH} makes several plans, --render shows one: name a start, or leave out --render"
+            )
+        _show_starts(learned.plans(planned_in, **asked), output, as_json)
+        return
+    found = learned.plan(planned_in, start=_start(start), **asked)
     if output is not None:
         _write(output, found, planned_in)
     if render is not None:
@@ -120,17 +135,41 @@ def plan(
         raise typer.Exit(NOT_REACHED)
 
 
+def _start(text: str | None) -> int | None:
+    if text is None or text.isdecimal():
+        return None if text is None else int(text)
+    raise MeipError(f"--start {text}: a number from 0, or {EACH}")
+
+
+def _show_starts(plans: list[Any], output: Path | None, as_json: bool) -> None:
+    """A plan for each initial state, one after the other."""
+    from meip.report.text import plan_text
+
+    _write_lines(plans, output, as_json)
+    for plan in () if as_json else plans:
+        console().print(f"start {plan.initial}, probability {plan.initial_probability:g}", highlight=False)
+        console().print(plan_text(plan))
+    if any(plan.goal is False for plan in plans):
+        raise typer.Exit(NOT_REACHED)
+
+
 def _show_samples(plans: list[Any], output: Path | None, as_json: bool) -> None:
-    """Plans by how often they were drawn; all of them, a document per line, in a file."""
-    from meip.base import documents
+    """Plans by how often they were drawn."""
     from meip.report.text import samples_text
+
+    _write_lines(plans, output, as_json)
+    if not as_json:
+        console().print(samples_text(plans))
+
+
+def _write_lines(plans: list[Any], output: Path | None, as_json: bool) -> None:
+    """Several plans: a document per line in a file, a list on the screen."""
+    from meip.base import documents
 
     if output is not None:
         documents.write_text(output, "".join(documents.canonical(documents.dump(plan)) + "\n" for plan in plans))
     if as_json:
         print_json([documents.dump(plan) for plan in plans])
-    else:
-        console().print(samples_text(plans))
 
 
 def _write(path: Path, found: Any, world: Any) -> None:

@@ -4,6 +4,7 @@ they are the only ones that name a world.
 probability_shift     the paper's first: the same task, other probabilities
 boundary              training p crossed with test p, for it
 short_way             its demonstrator, and who takes the short way
+reward_bounds         which Markovian rewards would make it the better one
 structural_change     its second: the same ritual where the order is free, with more objects
 statistics            the argmax, the best plan seen and samples, for it
 paper_pictures        the figures of both
@@ -13,6 +14,7 @@ rites                 rituals with a known demonstrator, for both
 everyday              everyday tasks against the number of demonstrations, beside other methods
 gallery               where those are, and demonstrations of them
 folding               its third: learn to fold from a few recorded folds
+folding_figures       the paper's figures of that
 folding_report        the sheets and tables of that
 generalized_planning  PDDL: small plans shown, larger problems solved
 wl_features           WL features as an agent, a peer of that

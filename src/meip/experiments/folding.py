@@ -11,9 +11,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -42,12 +41,10 @@ from meip.base.parallel import parallel_map
 from meip.base.results import Row, mean_row, share_row
 from meip.baselines.agents import MaxEntAgent, RandomAgent
 from meip.experiments import Experiment
+from meip.experiments.folding_figures import draw, log_likelihood
 from meip.experiments.folding_report import Planned, summary, write
-from meip.model.graph import state_graph
-from meip.search.choosing import Chooser
 from meip.search.query import Agent
 from meip.tasks.evaluate import Behaviour
-from meip.utility.preferences import ChoiceRanking
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.demonstrate import demonstrate, random_demonstrations, script_orders, scripted_folds
 from meip.worlds.folding.fluents import fact_blocks
@@ -57,11 +54,13 @@ from meip.worlds.folding.proposal import learn_proposal
 from meip.worlds.folding.referee import Referee, Verdict
 from meip.worlds.folding.world import WILD, Folding
 
-__all__ = ["NAME", "NOTES", "ClothFrame", "FragmentEdges", "Method", "Scale", "run", "summary", "tried"]
+__all__ = ["NAME", "NOTES", "ClothFrame", "FragmentEdges", "Method", "PaperFluents", "Scale", "draw", "run", "summary"]
+__all__ += ["tried"]
 
 NAME = "folding"
 NOTES: tuple[str, ...] = (
     "Default order: every sleeve lies on the body before the garment is halved, by a referee who sees no utility.",
+    "Neat: sleeve folds upright, the last across, no slivers, sleeves and hood on the body, a rectangle; same referee.",
     "Searches: choices is what was learned, and the default; exact, beam, mcts maximise tau of g; likeliest: by tanh.",
     "random: folds from the uniform grid; random-proposed: any of the folds that the learned proposal brings up.",
     "Rank accuracy: how often a scripted good order of folds is likelier than a bad one; equal ones count half.",
@@ -78,7 +77,7 @@ POOL_CANDIDATES = 6  # folds per state in the trees of MaxEnt-IRL's pools: 216 p
 SCRIPT_ATTEMPTS = 5
 T = TypeVar("T")
 R = TypeVar("R")
-SHARES = ("default_order", "rank_accuracy")  # metrics that are proportions
+SHARES = ("default_order", "neat", "rank_accuracy")  # metrics that are proportions
 
 
 @dataclass(frozen=True)
@@ -106,6 +105,15 @@ class FragmentEdges(Folding):
 
 
 @dataclass(frozen=True)
+class PaperFluents(Folding):
+    """The ten fluents of the paper's table instead of ours."""
+
+    kind: ClassVar[str] = "folding, paper fluents"
+
+    fluents: Literal["extended", "paper"] = "paper"
+
+
+@dataclass(frozen=True)
 class Method:
     """A way to learn: with which options of `learn`, on which garments, in which kind of world."""
 
@@ -122,6 +130,7 @@ ABLATIONS = (
     Method("no-relative", {"relative": False}),
     Method("cloth-frame", world=ClothFrame),
     Method("fragment-edges", world=FragmentEdges),
+    Method("paper-fluents", world=PaperFluents),
     Method("meip", trained="one-shape"),
 )
 PHOTOGRAPHED = (Method("meip", trained=PHOTOGRAPHS),)
@@ -356,6 +365,7 @@ def _verdict(graph: StateGraph, way: Behaviour) -> Verdict:
 
 METRICS = (
     Metric("default_order", lambda graph, way: float(_verdict(graph, way).default_order), proportion=True),
+    Metric("neat", lambda graph, way: float(_verdict(graph, way).neat), proportion=True),
     Metric("rectangularity", lambda graph, way: _verdict(graph, way).rectangularity),
 )
 
@@ -379,24 +389,12 @@ def _ranked(problem: _Problem) -> list[Row]:
     rows = []
     for method, task in problem.tasks.items():
         world = problem.world(method.world)
-        good, bad = ([_log_likelihood(task, world, one) for one in orders if one is not None] for orders in scripts)
+        good, bad = ([log_likelihood(task, world, one) for one in orders if one is not None] for orders in scripts)
         right = [0.5 + 0.5 * float(np.sign(round(a - b, 9))) for a in good for b in bad]
         if right:
             who = (method.name, "none", method.trained)
             rows.append(_row(*who, problem.kind, "rank_accuracy", float(np.mean(right)), len(right)))
     return rows
-
-
-def _log_likelihood(task: Task, world: Folding, shown: Demonstration) -> float:
-    """Of the steps of a demonstration, each among what could have been done instead."""
-    graph, plan = state_graph(task.prepared(world)), replay(world, shown)
-    chooser, total = Chooser(graph, cast(ChoiceRanking, task.choosing)), 0.0
-    for before, after in pairwise(graph.intern(state) for state in plan.states):
-        done = ((1.0, after),)
-        others = [one for one in chooser.alternatives(before)[1] if one != done]
-        worth = chooser.worth(before, [done, *others])
-        total += float(worth[0] - np.logaddexp.reduce(worth))
-    return total
 
 
 def _scripted(world: Folding, order: Sequence[str], seed: Sequence[int]) -> Demonstration | None:

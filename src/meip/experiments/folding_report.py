@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,12 +72,12 @@ def write(out: Path, task: Task, plans: Sequence[Planned]) -> None:
 
 
 def _sheet(path: Path, title: str, plans: Sequence[Planned], columns: int = 1) -> None:
-    """A contact sheet as SVG and as PNG: a row per plan."""
+    """A contact sheet as SVG, and as PNG where there is OpenCV: a row per plan."""
     from meip.worlds.folding.canvas import write_canvas
     from meip.worlds.folding.render import contact_sheet, demonstration_row
 
     canvas = contact_sheet([demonstration_row(one.plan, one.title) for one in plans], title=title, columns=columns)
-    for suffix in ("svg", "png"):
+    for suffix in ("svg", "png") if find_spec("cv2") else ("svg",):
         write_canvas(path.with_suffix(f".{suffix}"), canvas)
 
 

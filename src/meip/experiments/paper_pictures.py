@@ -4,20 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from meip import learn
 from meip.base.files import make_folder, write_text
 from meip.base.results import Row
+from meip.experiments.reward_bounds import bound_text
+from meip.experiments.rites import paper_demonstrations
 from meip.report.charts import line_chart
+from meip.report.diagrams import Arrow, Mark, states_and_arrows, strip
 from meip.report.paper_figures import Bar, bars_with_intervals, heat_maps
+from meip.worlds.didactic import Didactic
+from meip.worlds.ritual import Ritual
 
-__all__ = ["draw_change", "draw_shift"]
+__all__ = ["didactic_mdp", "draw_change", "draw_shift", "ritual_strip"]
+
+PLACES = {"S0": (50.0, 150.0), "S1": (240.0, 90.0), "g": (430.0, 150.0), "b1": (240.0, 210.0), "b2": (240.0, 290.0)}
+GLYPHS = {"torch": "flame", "bamboo": "stem", "clay": "lump"}
+
+
+NAMES = {"order_tau": "order (tau)", "match": "offers right"}
+LETTERS = {"free-5": "(a)", "free-6": "(b)"}
+SHOWN = {"clean": "clean demonstrations", "failures": "some demonstrations failed"}
 
 SHIFTED = (  # bars of Exp. 1: as many as can be told apart in black and white; the tables have them all
     "meip (bad, goal, waypoint)", "meip (pursued)", "meip-defaults (found)", "paper (bad, goal, waypoint)",
     "paper (pursued)", "maxent-irl (bad, goal)", "maxent-irl (pursued)",
 )  # fmt: skip
 CHANGED = (  # of Exp. 2
-    "meip", "meip-svm", "meip-svm-literal", "paper", "paper, concepts given", "maxent-irl, final", "maxent-irl, visits",
+    "meip", "meip-svm", "meip-svm-literal", "paper", "paper, concepts given", "meip-defaults", "maxent-irl, final",
+    "maxent-irl, visits",
 )  # fmt: skip
 
 
@@ -28,6 +44,47 @@ def _written(found: dict[str, str], folder: Path) -> list[Path]:
     return [folder / name for name in found]
 
 
+def didactic_mdp() -> str:
+    """The paper's first figure: the MDP as the world has it, and which rewards would do, computed."""
+    world, arrows = Didactic(0.1), list[Arrow]()
+    for place in PLACES:
+        for action in world.actions(place):
+            outcomes = world.outcomes(place, action)
+            for k, (_, after) in enumerate(outcomes):
+                chance = "" if len(outcomes) == 1 else (", 1 - p", ", p")[k]
+                desired = (place, after) in (("S0", "S1"), ("S1", "g"))
+                arrows.append(Arrow(place, after, f"{action}{chance}", desired, -40.0 * (action == "a2")))
+    note = "Thick: what is desired, S0, S1, g. Grey: bad places; b1 is for good. Discount .8, reward 1 at g and r in a "
+    note += "bad place; computed from the world. The paper says r < -0.48 for p = .3: the sign is another one."
+    lines = [bound_text(p) for p in (0.1, 0.2, 0.3)]
+    return states_and_arrows(PLACES, arrows, ("b1", "b2"), "The short way may fail, the long way is bad", lines, note)
+
+
+def ritual_strip() -> str:
+    """The ritual: what was offered at each stage in every demonstration, and what is planned with six objects."""
+    episodes = paper_demonstrations("enforced")
+    rows: dict[str, list[list[Mark]]] = {}
+    for k, episode in enumerate(episodes, start=1):
+        rows[f"shown {k}"] = _offers(episode.demonstration.actions, episode.world)
+    world = Ritual(order="free", objects=6)
+    rows["planned"] = _offers(learn(episodes).plan(world).actions, world)
+    note = "Filled: offered. Five of each at every stage where it was shown; the plan is for six, in any order, by "
+    note += "learn() and Task.plan. At each stage one kind is chosen, and how many of it."
+    headings = [f"stage {stage}" for stage in range(1, world.stages + 1)]
+    return strip(
+        headings, rows, "The ritual, five times shown and once planned", note, {g: k for k, g in GLYPHS.items()}
+    )
+
+
+def _offers(actions: Sequence[Any], world: Any) -> list[list[Mark]]:
+    """What stands at each stage, and what was taken of it."""
+    done = {int(stage): (kind, int(number)) for stage, kind, number in actions}
+    return [
+        [Mark(GLYPHS[kind], done[stage][1] * (kind == done[stage][0]), world.objects) for kind in world.types]
+        for stage in range(1, world.stages + 1)
+    ]
+
+
 def draw_shift(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Bars of executions, and the boundary as heat maps."""
     own = [row for row in rows if row["experiment"] == "probability-shift"]
@@ -35,7 +92,7 @@ def draw_shift(rows: Sequence[Row], folder: Path) -> list[Path]:
     n = 0
     for row in own:
         if row["metric"] == "executed" and row["chance"] == "expectation":
-            panel, group = f"{row['demonstrations']} demonstrations", f"p = {row['p']:g}"
+            panel, group = SHOWN[row["demonstrations"]], f"p = {row['p']:g}"
             bar = (row["value"], row["low"], row["high"], None)
             name = f"{row['method']} ({row['concepts']})"
             if name in SHIFTED:
@@ -46,7 +103,7 @@ def draw_shift(rows: Sequence[Row], folder: Path) -> list[Path]:
     cells: dict[str, dict[tuple[float, float], float]] = {}
     marks: dict[str, list[float]] = {}
     for row in own:
-        panel = f"{row['method']}, {row.get('chance', '')}; {row.get('demonstrations', '')}"
+        panel = f"{row['method']}, {row.get('chance', '')}; {SHOWN.get(row.get('demonstrations', ''), '')}"
         if row["metric"] == "boundary":
             cells.setdefault(panel, {})[row["trained_p"], row["p"]] = row["value"]
         elif row["metric"] == "planned_right" and row["value"] >= 0.95:
@@ -56,6 +113,7 @@ def draw_shift(rows: Sequence[Row], folder: Path) -> list[Path]:
     told += " Dots: at least 95 % plan a1 at the p they learned at. Dotted: the paper's .24 and .85."
     return _written(
         {
+            "probability-shift-mdp.svg": didactic_mdp(),
             "probability-shift.svg": bars_with_intervals(bars, "Executions that go S0, S1, g", note, lines=lines),
             "probability-shift-boundary.svg": heat_maps(cells, marks, "The boundary of learning and acting", told),
         },
@@ -77,7 +135,10 @@ def draw_change(rows: Sequence[Row], folder: Path, paper: float) -> list[Path]:
         if statistic != "samples" or not world.startswith("free") or method not in CHANGED:
             continue
         tick = found[metric, trained, world, method, "argmax"]["value"]
-        panel, group = f"{world}, learned {trained}", {"order_tau": "order (tau)", "match": "offers right"}[metric]
+        panel, group = (
+            f"{LETTERS[world]} {world}, learned {trained}",
+            {"order_tau": "order (tau)", "match": "offers right"}[metric],
+        )
         bars.setdefault(panel, {}).setdefault(group, {})[method] = (row["value"], row["low"], row["high"], tick)
         if (metric, world, trained) == ("order_tau", "free-5", "enforced"):
             lines[panel, group] = paper
@@ -86,7 +147,7 @@ def draw_change(rows: Sequence[Row], folder: Path, paper: float) -> list[Path]:
     series: dict[str, list[tuple[float, float]]] = {}
     for row in own:
         if "lambda" in row and row["trained"] == "enforced":
-            name = f"{'order (tau)' if row['metric'] == 'order_tau' else 'offers right'}, {row['world']}"
+            name = f"{NAMES[row['metric']]}, {row['world']}"
             series.setdefault(name, []).append((float(row["lambda"]), row["value"]))
     top = max(x for points in series.values() for x, _ in points)
     series[f"the paper's {paper}"] = [(0.0, paper), (top, paper)]
@@ -94,6 +155,7 @@ def draw_change(rows: Sequence[Row], folder: Path, paper: float) -> list[Path]:
     title = "The ritual where the order is free"
     return _written(
         {
+            "structural-change-ritual.svg": ritual_strip(),
             "structural-change.svg": bars_with_intervals(bars, title, note, (-1.0, 1.0), lines),
             "structural-change-lambda.svg": curve,
         },

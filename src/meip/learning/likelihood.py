@@ -1,4 +1,6 @@
-"""The likelihood objective (the paper's Eq. 10-11, without its guessed pair labels).
+"""The likelihood objective: the paper's Eq. 10-11, without its guessed pair labels.
+
+The hinge stands for its Eq. 5, which as printed no probabilities fulfil.
 
 ::
 

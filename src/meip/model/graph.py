@@ -25,6 +25,7 @@ from meip.model.world import (
     Fast,
     GoesOn,
     HasGoal,
+    Instructs,
     Lazy,
     State,
     StaticFacts,
@@ -326,6 +327,12 @@ class StateGraph:
     def describe(self, number: int) -> str:
         """One line about a state, for people."""
         return asked("describe()", lambda: describe(self.world, self.states[number]))
+
+    def instructions(self, numbers: Sequence[int], actions: Sequence[int]) -> list[dict[str, Any] | None]:
+        """How each action between these states is carried out, where the world says so."""
+        if not offers(self.world, Instructs):
+            return [None] * len(actions)
+        return list(self.world.instructions([self.states[n] for n in numbers], [self.action(a) for a in actions]))
 
     # --- actions beyond the list ---
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HOOKS", "MOST_STATES", "Action", "Batches", "CountsActions", "Decodes", "Describes", "Draws", "Fast", "Files",
-    "GoesOn", "HasGoal", "Lazy", "Open", "Paints", "Picture", "State", "StaticFacts", "World", "counted",
+    "GoesOn", "HasGoal", "Instructs", "Lazy", "Open", "Paints", "Picture", "State", "StaticFacts", "World", "counted",
     "describe", "encode", "half_offered", "has", "horizon_of", "offers", "paint", "pictures", "plan_text",
     "with_proposal",
 ]  # fmt: skip
@@ -124,6 +124,13 @@ class Paints(Draws, Protocol):
 
 
 @runtime_checkable
+class Instructs(Protocol):
+    """How each action of a plan is carried out, as JSON objects, for those who do it: people or robots."""
+
+    def instructions(self, states: Sequence[State], actions: Sequence[Action]) -> Sequence[dict[str, Any]]: ...
+
+
+@runtime_checkable
 class HasGoal(Protocol):
     """The world has a goal of its own, which ends the episode."""
 
@@ -205,7 +212,8 @@ class Fast(Protocol):
 
 
 HOOKS: tuple[type[Any], ...] = (
-    CountsActions, StaticFacts, Batches, Describes, Draws, Paints, HasGoal, GoesOn, Decodes, Open, Lazy, Files, Fast,
+    CountsActions, StaticFacts, Batches, Describes, Draws, Paints, Instructs, HasGoal, GoesOn, Decodes, Open, Lazy,
+    Files, Fast,
 )  # fmt: skip
 Hook = TypeVar("Hook")
 

@@ -7,5 +7,6 @@ svg        curves, the learned order, sheets of pictures
 charts     axes and lines
 figures    the figures of experiments
 paper_figures  bars with intervals and heat maps
+diagrams       states with arrows, strips of marks
 page_tables  tables written into a page
 """

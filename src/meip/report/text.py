@@ -191,7 +191,8 @@ def plan_text(plan: TaskPlan) -> RenderableType:
     for name in names:
         table.add_column(name, justify="left" if name in ("do", "then", "because") else "right")
     if told:
-        table.add_row("", "", plan.start)
+        likely = f" (probability {plan.initial_probability:g})" if plan.initial_probability < 1 else ""
+        table.add_row("", "", f"{plan.start}{likely}")
     for number, step in enumerate(plan.steps, start=1):
         cells: list[RenderableType] = [str(number), Text(action_text(step.action), style="bold")]
         cells += [step.state] * told

@@ -23,7 +23,7 @@ from meip.utility.ordering import mean_tau
 from meip.utility.preferences import ChoiceRanking
 from meip.utility.ranking import Ranking
 
-__all__ = ["act", "check_domain", "document", "plan_task", "score_task", "start_of", "task_query"]
+__all__ = ["act", "check_domain", "document", "plan_starts", "plan_task", "score_task", "start_of", "task_query"]
 
 SAME = 1e-9
 
@@ -33,22 +33,36 @@ def plan_task(
 ) -> TaskPlan:
     """Search for the plan that the task ranks best; `changes` are fields of the query by name.
 
-    `start` is the index of an initial state; by default it is drawn with the seed, as the world's chances have it.
+    `start` is the index of an initial state; by default the likeliest one.
     """
-    asked = (query or Query()).changed(**changes)
+    graph, asked = _asked(task, world, query, changes)
+    return _planned(task, graph, asked, start_of(graph, asked.seed, start))
+
+
+def plan_starts(task: Task, world: Any, query: Query | None = None, **changes: Any) -> list[TaskPlan]:
+    """One plan for each initial state, as the world lists them."""
+    graph, asked = _asked(task, world, query, changes)
+    return [_planned(task, graph, asked, first) for first in range(len(graph.initial))]
+
+
+def _asked(task: Task, world: Any, query: Query | None, changes: dict[str, Any]) -> tuple[StateGraph, Query]:
     graph = state_graph(task.prepared(world))
     check_domain(task, graph)
-    first = start_of(graph, asked.seed, start)
+    return graph, (query or Query()).changed(**changes)
+
+
+def _planned(task: Task, graph: StateGraph, asked: Query, first: int) -> TaskPlan:
     settled = task_query(task, graph, asked)
     found = act(task, graph, [int(graph.initial[first])], settled)
     return document(task, graph, found, settled, first)
 
 
 def start_of(graph: StateGraph, seed: int, start: int | None = None) -> int:
-    """The index of an initial state: the one asked for, or one drawn with the seed."""
+    """The index of an initial state: the one asked for, or the likeliest; equal ones fall by the seed."""
     count = len(graph.initial)
     if start is None:
-        return int(np.random.default_rng([seed, 5]).choice(count, p=graph.initial_probability)) if count > 1 else 0
+        best = np.flatnonzero(graph.initial_probability >= graph.initial_probability.max() - SAME)
+        return int(np.random.default_rng([seed, 5]).choice(best)) if len(best) > 1 else int(best[0])
     if not 0 <= start < count:
         raise LearningError(f"start={start}: this world has {count} initial states, counted from 0")
     return start
@@ -128,6 +142,7 @@ def document(task: Task, graph: StateGraph, found: Found, query: Query, start: i
     chosen = task.ranking(graph, states)[list(states)]  # [h, members]
     by_choices = task.choosing is not None and found.method == "choices"
     told = explained(graph, cast(ChoiceRanking, task.choosing), found, query) if by_choices else None
+    how = graph.instructions(states, found.actions)
     steps = [
         PlanStep(
             encode(graph.action(action)),
@@ -136,6 +151,7 @@ def document(task: Task, graph: StateGraph, found: Found, query: Query, start: i
             _agreement(chosen, t) if told is None else told.confidence[t - 1],
             () if told is None else told.why[t - 1],
             *_chance(graph, states[t - 1], action, state),
+            how[t - 1],
         )
         for t, (action, state) in enumerate(zip(found.actions, states[1:], strict=True), start=1)
     ]
@@ -152,6 +168,7 @@ def document(task: Task, graph: StateGraph, found: Found, query: Query, start: i
         query.seed,
         _problem(graph.world),
         start,
+        float(graph.initial_probability[start]),
         found.goal_search,
         () if told is None else told.notes,
         1.0 if told is None else told.stopping,

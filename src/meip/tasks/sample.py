@@ -11,7 +11,7 @@ from meip.base.errors import BudgetError, LearningError
 from meip.model.graph import StateGraph, state_graph
 from meip.search.plans import PlanSet, sample_model, sample_plans
 from meip.search.query import Found, Query
-from meip.tasks.plan import check_domain, document, start_of, task_query
+from meip.tasks.plan import check_domain, document, task_query
 from meip.tasks.task import Task, TaskPlan
 
 __all__ = ["sample_task"]
@@ -41,7 +41,7 @@ def sample_task(
     query = task_query(task, graph, Query(seed=seed, horizon=horizon))
     rng = np.random.default_rng([seed, 6])
     found: list[TaskPlan] = []
-    firsts = [start_of(graph, int(rng.integers(2**31))) for _ in range(n)]
+    firsts = [_drawn_start(graph, int(rng.integers(2**31))) for _ in range(n)]
     for first in sorted(set(firsts)):
         plans, method = _drawn(task, graph, int(graph.initial[first]), firsts.count(first), lambda_, query, rng)
         for k in range(len(plans)):
@@ -50,6 +50,12 @@ def sample_task(
             drawn = Found(states, actions, float(plans.log_base[k]), method=method)
             found.append(_noted(task, document(task, graph, drawn, query, first)))
     return [found[k] for k in rng.permutation(len(found)).tolist()]
+
+
+def _drawn_start(graph: StateGraph, seed: int) -> int:
+    """The index of an initial state, as the world's chances have it."""
+    count = len(graph.initial)
+    return int(np.random.default_rng([seed, 5]).choice(count, p=graph.initial_probability)) if count > 1 else 0
 
 
 def _noted(task: Task, plan: TaskPlan) -> TaskPlan:

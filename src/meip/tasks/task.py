@@ -106,6 +106,8 @@ class PlanStep:
     """Of this outcome, where chance has a say."""
     outcome: int | None = field(default=None, metadata=OMIT)
     """Its index among the outcomes."""
+    how: dict[str, Any] | None = field(default=None, metadata=OMIT)
+    """How it is carried out, where the world says so (the hook `Instructs`)."""
 
 
 @document("plan")
@@ -129,6 +131,8 @@ class TaskPlan(Strict):
     problem: dict[str, Any] | None = None
     initial: int = field(default=0, metadata=OMIT)
     """Index of `start` among the world's initial states."""
+    initial_probability: float = field(default=1.0, metadata=OMIT)
+    """Its chance, where the world has several."""
     goal_search: bool = field(default=False, metadata=OMIT)
     """Was it found by searching for the world's own goal? Then it shows little of what was learned."""
     notes: tuple[str, ...] = field(default=(), metadata=OMIT)
@@ -309,20 +313,23 @@ class Task(Strict):
     ) -> TaskPlan:
         """The plan that this task would have in a world.
 
-        `start` is the index of an initial state; by default it is drawn with the seed. `method` is how to search:
-        "auto" (by how the task was learned), "choices", "greedy", "gbfs", "beam", "likeliest", "exact" or "mcts";
-        `chance` what is maximised where chance plays a part: "expectation", "posterior" or "probability"; `horizon`
-        counts states; `iterations` and `seconds` are limits; equal steps fall by the `seed`. Other fields of the
-        `Query` by name.
+        `start` is the index of an initial state (default: the likeliest); `method` how to search: "auto" (by how the
+        task was learned), "choices", "greedy", "gbfs", "beam", "likeliest", "exact" or "mcts"; `chance` what is
+        maximised where chance plays a part: "expectation", "posterior" or "probability"; `horizon` counts states;
+        `iterations` and `seconds` are limits; equal steps fall by the `seed`. Other fields of the `Query` by name.
         """
         from meip.tasks.plan import plan_task
 
-        named = {
-            "method": method, "chance": chance, "horizon": horizon, "iterations": iterations, "seconds": seconds,
-            "seed": seed,
-        }  # fmt: skip
+        named: dict[str, Any] = {"method": method, "chance": chance, "horizon": horizon, "seed": seed}
+        named |= {"iterations": iterations, "seconds": seconds}
         given = {name: value for name, value in named.items() if value is not None}
         return plan_task(self, world, query, start=start, **given, **more)
+
+    def plans(self, world: Any, query: Query | None = None, **changes: Any) -> list[TaskPlan]:
+        """One plan for each initial state of a world, with its chance; `changes` are fields of the query by name."""
+        from meip.tasks.plan import plan_starts
+
+        return plan_starts(self, world, query, **changes)
 
     def act(self, graph: StateGraph, history: Sequence[int], query: Query) -> Found:
         """What it would do after a history: a task is an `Agent`."""

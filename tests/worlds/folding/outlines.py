@@ -1,8 +1,12 @@
-"""The outline of a garment's parts, by striking out the edges that they share."""
+"""The outline of a garment's parts, by striking out the edges that they share; where real outlines are."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from meip.base.arrays import Floats
 from meip.base.errors import WorldError
@@ -29,3 +33,11 @@ def outline(garment: Garment) -> Floats:
             "both end points of every seam edge exactly"
         )
     return np.array(loop)
+
+
+def real_shirts() -> Path:
+    folders = [os.environ.get("MEIP_DATA"), Path(__file__).parents[3] / "../shared/data"]
+    for folder in folders:
+        if folder and (path := Path(folder) / "artf" / "tshirts-train.xml").exists():
+            return path
+    pytest.skip("the labelled photographs (shared/data/artf) are not on this machine")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
-from outlines import outline
+from outlines import outline, real_shirts
 from shapely.geometry import LineString, Polygon
 
 from meip.base.errors import DocumentError, WorldError
@@ -155,14 +154,6 @@ def test_simplification_agrees_with_shapely() -> None:
     line = LineString(chain)
     assert line.hausdorff_distance(LineString(ours)) <= 0.8 + 1e-9
     assert len(ours) <= len(line.simplify(0.8, preserve_topology=False).coords) + 3
-
-
-def real_shirts() -> Path:
-    folders = [os.environ.get("MEIP_DATA"), Path(__file__).parents[3] / "../shared/data"]
-    for folder in folders:
-        if folder and (path := Path(folder) / "artf" / "tshirts-train.xml").exists():
-            return path
-    pytest.skip("the labelled photographs (shared/data/artf) are not on this machine")
 
 
 def test_the_photographed_shirts_import_and_the_rest_have_reasons() -> None:

@@ -7,6 +7,7 @@ from shapely.geometry import LineString, Point, Polygon
 from test_silhouette import SHEET, folded_cloths
 
 from meip.worlds.folding.cloth import Cloth
+from meip.worlds.folding.fluent_table import NAMES, fluent_rows
 from meip.worlds.folding.fluents import DOMAIN, fact_blocks
 from meip.worlds.folding.folds import fold, pile
 from meip.worlds.folding.silhouette import parsed
@@ -17,9 +18,19 @@ def tables_of(cloth: Cloth) -> dict[str, NDArray[np.float64]]:
     return {name: table[0] for name, table in block.tables.items()}
 
 
-def test_there_are_ten_fluents_over_the_four_classes_of_the_paper() -> None:
-    assert len(DOMAIN.fluents) == 10
+def test_fluents_are_over_the_four_classes_of_the_paper() -> None:
     assert [c.name for c in DOMAIN.classes] == ["cloth", "polygon", "edge", "vertex"]
+
+
+def test_the_table_has_the_papers_ten_and_every_one_of_ours_once() -> None:
+    rows = fluent_rows()
+    assert [row.paper for row in rows] == [*NAMES, *[""] * (len(rows) - 10)]
+    assert len({row.name for row in rows}) == len(rows) == 15
+    assert {row.name for row in rows if row.extended} == {fluent.name for fluent in DOMAIN.fluents}
+    found = {row.paper: (row.name, row.arity, row.type, row.of) for row in rows}
+    assert found["Edge Length"] == ("length", 1, "function", "edge")
+    assert found["Vt2Edge Distance"] == ("edge_distance", 2, "function", "vertex, edge")
+    assert found["Edge on Edge"] == ("along", 2, "predicate", "edge, edge")
 
 
 def test_a_sheet_folded_at_a_quarter() -> None:

@@ -67,7 +67,7 @@ def test_an_empty_picture_ends_with_exit_code_two_and_one_line(
 def test_demonstrations_are_drawn_one_row_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("fold", "render", BUNDLED, "-o", tmp_path / "demos.svg", "--theme", "dark", "--columns", 2) == 0
     assert "15 rows" in capsys.readouterr().out
-    assert (tmp_path / "demos.svg").read_text(encoding="utf-8").count("turned over") == 15
+    assert (tmp_path / "demos.svg").read_text(encoding="utf-8").count("other side") == 15
 
 
 def test_garments_convert_to_fold_and_back(tmp_path: Path) -> None:

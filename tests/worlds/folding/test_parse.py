@@ -17,17 +17,11 @@ from meip.base.errors import DocumentError, MeipError, WorldError
 from meip.worlds.folding.canvas import to_svg, write_image
 from meip.worlds.folding.cloth import Garment
 from meip.worlds.folding.garments import TEMPLATES, garment, random_garment
-from meip.worlds.folding.parse_graph import (
-    ParsedEdge,
-    ParsedPolygon,
-    ParseGraph,
-    overlay,
-    parse_array,
-    parse_image,
-    to_garment,
-)
-from meip.worlds.folding.parse_image import find_mask, outline_of_mask
+from meip.worlds.folding.parse_graph import ParsedEdge, ParsedPolygon, ParseGraph, parse_array, parse_image, to_garment
+from meip.worlds.folding.parse_image import outline_of_mask
+from meip.worlds.folding.parse_picture import overlay
 from meip.worlds.folding.render import mask, render_image
+from meip.worlds.folding.segment import find_mask
 
 PARTS = {
     "tshirt": ["body", "sleeve_left", "sleeve_right"],
@@ -54,7 +48,7 @@ def seen(one: Garment, turn: float, size: int = 700) -> tuple[NDArray[np.uint8],
 def test_rendered_garments_parse_back_to_their_corners_and_parts(template: str) -> None:
     rng = np.random.default_rng(21)
     close = total = 0
-    for k in range(12):
+    for k in range(8):
         image, corners = seen(random_garment(template, rng), turn=float(rng.uniform(0, 360)) if k % 2 else 0.0)
         graph = parse_array(image)
         assert names(graph) == PARTS[template]
@@ -134,7 +128,7 @@ def with_boxes(*boxes: tuple[int, int, int, int]) -> NDArray[np.uint8]:
         (plain(), "no garment"),
         (with_boxes((20, 20, 100, 200), (170, 30, 90, 220)), "2 garments in one picture"),
         (with_boxes((0, 60, 100, 100)), "runs out of the picture"),
-        (np.random.default_rng(3).integers(0, 255, (300, 300, 3)).astype(np.uint8), "no plain background"),
+        (np.random.default_rng(3).integers(0, 255, (300, 300, 3)).astype(np.uint8), "cannot be told apart"),
         (plain(20, 20), "too few"),
     ],
 )
@@ -222,7 +216,7 @@ def test_any_single_shape_parses_or_is_refused_in_words() -> None:
             graph = parse_array(image)
         except WorldError:
             continue
-        assert to_garment(graph).area == pytest.approx(65.0**2)
+        assert to_garment(graph, unsure=True).area == pytest.approx(65.0**2)
         parsed += 1
     assert parsed > 40
 

@@ -17,6 +17,7 @@ from meip.worlds.folding.canvas import (
     LETTER,
     LIGHT,
     Canvas,
+    Dot,
     Shape,
     Text,
     fitted,
@@ -26,6 +27,7 @@ from meip.worlds.folding.canvas import (
     write_canvas,
 )
 from meip.worlds.folding.cloth import Cloth, Garment, Part
+from meip.worlds.folding.folds import fold
 from meip.worlds.folding.garments import TEMPLATES, garment, random_garment
 from meip.worlds.folding.render import Frame, Row, contact_sheet, mask, picture, plan_row, render_image, render_svg
 
@@ -137,16 +139,30 @@ def test_states_of_one_plan_are_drawn_at_one_scale() -> None:
     large = Cloth.flat(Garment("g", (Part("a", ((0, 0), (8, 0), (8, 8), (0, 8))),)))
     small = Cloth.flat(Garment("g", (Part("a", ((0, 0), (2, 0), (2, 2), (0, 2))),)))
     canvas = contact_sheet([Row("r", [Frame(large), Frame(small)])])
-    filled = [item for item in canvas.items if isinstance(item, Shape) and item.fill == "back"]
+    filled = [item for item in canvas.items if isinstance(item, Shape) and item.fill == "front"]
     sizes = [float(np.ptp(item.points[:, 0])) for item in filled]
     assert sizes[0] == pytest.approx(4 * sizes[1])
 
 
-def test_the_next_fold_is_drawn_inside_its_cell() -> None:
+def test_the_next_fold_is_drawn_inside_its_cell_with_an_arrow_from_each_hand() -> None:
     flat = Cloth.flat(garment("tshirt"))
-    canvas = contact_sheet([plan_row("p", [flat], folds=[((-900.0, 30.0), (900.0, 30.0))])])
+    half = (0.0, 33.0, 900.0, 0.0)
+    canvas = contact_sheet([plan_row("p", [flat, fold(flat, half)], folds=[half])])
     (line,) = [item for item in canvas.items if isinstance(item, Shape) and item.stroke == "fold"]
     assert np.ptp(line.points[:, 0]) < 132
+    hands = [item for item in canvas.items if isinstance(item, Dot) and item.fill == "neck"]
+    assert len(hands) == 2
+
+
+def test_a_plan_is_drawn_with_left_on_the_left_and_what_was_folded_on_top() -> None:
+    flat = Cloth.flat(garment("tshirt", logo_offset=0.12, logo_size=14))
+    after = fold(flat, (-20.0, 35.0, 60.0, np.pi / 2))  # the left side
+    row = plan_row("p", [flat, after], folds=[(-20.0, 35.0, 60.0, np.pi / 2)])
+    canvas = contact_sheet([row])
+    (line,) = [item for item in canvas.items if isinstance(item, Shape) and item.stroke == "fold"]
+    assert line.points[:, 0].mean() < 16 + 132 / 2
+    fills = [item.fill for item in canvas.items if isinstance(item, Shape) and item.fill in ("front", "back")]
+    assert fills[:3] == ["front"] * 3 and "back" in fills[-6:]
 
 
 def test_pictures_are_written_by_their_ending(tmp_path: Path) -> None:
@@ -163,7 +179,7 @@ def test_pictures_are_written_by_their_ending(tmp_path: Path) -> None:
 
 
 def test_bad_views_empty_plans_and_huge_pictures_are_refused() -> None:
-    with pytest.raises(WorldError, match="front or from the back"):
+    with pytest.raises(WorldError, match="front, back, over"):
         picture(garment("tshirt"), view="side")
     with pytest.raises(WorldError, match="no states"):
         plan_row("p", [])

@@ -12,7 +12,8 @@ from meip.model.check import check_world
 from meip.model.demonstrations import Step, read_demonstrations, record, replay
 from meip.model.problems import load_problem, problem_document
 from meip.model.world import encode
-from meip.worlds.folding.cloth import Cloth
+from meip.worlds.folding.cloth import Cloth, Garment
+from meip.worlds.folding.creases import crease_between
 from meip.worlds.folding.demonstrate import (
     BUNDLED,
     bundled,
@@ -21,7 +22,7 @@ from meip.worlds.folding.demonstrate import (
     script_orders,
     scripted_folds,
 )
-from meip.worlds.folding.folds import fold, pile
+from meip.worlds.folding.folds import Fold, fold, pile
 from meip.worlds.folding.garments import garment, random_garment
 from meip.worlds.folding.proposal import Proposal, box_frame, grid, propose, seam_frames
 from meip.worlds.folding.referee import Referee, rectangularity
@@ -141,6 +142,36 @@ def test_the_referee_tells_sleeves_first_from_half_first() -> None:
     half = fold(Cloth.flat(SHIRT), ((x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, 0.0))
     assert not referee.judge([Cloth.flat(SHIRT), half]).default_order
     assert referee.halved(half)
+
+
+def test_the_referee_has_eyes_for_neatness() -> None:
+    shirt = Cloth.flat(SHIRT)
+    left, right, half = (-20.0, 35.0, 80.0, np.pi / 2), (20.0, 35.0, 80.0, np.pi / 2), (0.0, 36.0, 80.0, 0.0)
+
+    def untidy(*folds: Fold, of: Garment = SHIRT) -> tuple[str, ...]:
+        cloths = [Cloth.flat(of)]
+        for action in folds:
+            cloths.append(fold(cloths[-1], action))
+        return Referee(of).judge(cloths).untidy
+
+    assert untidy(left, right, half) == ()
+    assert "fold 1, of a sleeve, is slanted" in untidy((-19.0, 35.0, 80.0, np.pi / 2 - 0.3), right, half)
+    assert "the last fold does not run across" in untidy(left, right, (0.0, 36.0, 80.0, 0.25))
+    assert untidy(left, half)[-2:] == ("sleeve right sticks out", "it is no rectangle")
+    assert "fold 1 moves a sliver" in untidy((0.0, 0.7, 80.0, 0.0))
+    hoodie = garment("hoodie")
+    assert "hood sticks out" in untidy((0.0, 12.0, 80.0, 0.0), of=hoodie)
+    assert Referee(SHIRT).judge([shirt]).untidy[0] == "nothing was folded"
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.4, 1.6, 3.0])
+def test_a_crease_is_told_from_the_cloths_alone_after_other_folds_too(theta: float) -> None:
+    first = fold(Cloth.flat(SHIRT), (-20.0, 35.0, 80.0, 1.5))
+    action = (3.0, 33.0, 120.0, theta)
+    found = crease_between(first, fold(first, action))
+    assert found is not None
+    assert abs((found.angle - np.degrees(theta) + 90) % 180 - 90) < 1e-6
+    assert 0 < found.moved <= 0.5 + 1e-9
 
 
 def test_scripted_orders_are_good_or_bad_in_the_eyes_of_the_referee() -> None:

@@ -7,6 +7,7 @@ default, so that a page can restyle a picture that it embeds.
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
@@ -105,6 +106,9 @@ class Canvas:
     height: float
     title: str = ""
     items: list[Shape | Dot | Text] = field(default_factory=list)
+    photo: Image | None = None
+    """A photograph under everything else, from the upper left corner on, `photo_scale` units to the pixel."""
+    photo_scale: float = 1.0
 
     def add(self, items: Iterable[Shape | Dot | Text]) -> None:
         self.items.extend(items)
@@ -121,8 +125,11 @@ def to_svg(canvas: Canvas, theme: Theme = LIGHT) -> str:
     """The canvas as a self-contained SVG document."""
     colours = asdict(theme)
 
-    def colour(role: str) -> str:
-        return f"var(--meip-{role}, {colours[role]})" if role else "none"
+    def paint(**roles: str) -> str:
+        """The theme's colours as attributes, for readers that know no variables, and as a style for those that do."""
+        plain = "".join(f' {name}="{colours[role] if role else "none"}"' for name, role in roles.items())
+        named = ";".join(f"{n}:{f'var(--meip-{r}, {colours[r]})' if r else 'none'}" for n, r in roles.items())
+        return f'{plain} style="{named}"'
 
     body: list[str] = []
     clips: dict[str, str] = {}
@@ -131,11 +138,11 @@ def to_svg(canvas: Canvas, theme: Theme = LIGHT) -> str:
             weight = ' font-weight="600"' if item.bold else ""
             body.append(
                 f'<text x="{_n(item.x)}" y="{_n(item.y)}" font-size="{_n(item.size)}" text-anchor="{item.anchor}"'
-                f'{weight} style="fill:{colour(item.fill)}">{escape(_printable(item.text))}</text>'
+                f"{weight}{paint(fill=item.fill)}>{escape(_printable(item.text))}</text>"
             )
         elif isinstance(item, Dot):
             place = f'cx="{_n(item.x)}" cy="{_n(item.y)}" r="{_n(item.radius)}"'
-            body.append(f'<circle {place} style="fill:{colour(item.fill)}"/>')
+            body.append(f"<circle {place}{paint(fill=item.fill)}/>")
         else:
             clip = ""
             if item.clip is not None:
@@ -143,24 +150,34 @@ def to_svg(canvas: Canvas, theme: Theme = LIGHT) -> str:
                 name = f"c{crc32(repr((canvas.title, outline)).encode('ascii', 'backslashreplace')):08x}"
                 clip = f' clip-path="url(#{name})"'
                 clips[name] = f'<clipPath id="{name}"><path d="{outline}"/></clipPath>'
-            body.append(_shape_svg(item, colour(item.fill), colour(item.stroke), clip))
+            painted = paint(fill=item.fill if item.closed else "", stroke=item.stroke)
+            body.append(_shape_svg(item, painted, clip))
     title = escape(_printable(canvas.title))
     size = (
         f'width="{_n(canvas.width)}" height="{_n(canvas.height)}" viewBox="0 0 {_n(canvas.width)} {_n(canvas.height)}"'
     )
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(title)}'
     defs = f"<defs>{''.join(clips.values())}</defs>\n" if clips else ""
-    backdrop = f'<rect width="100%" height="100%" style="fill:{colour("background")}"/>'
+    backdrop = f'<rect width="100%" height="100%"{paint(fill="background")}/>'
+    backdrop += _photo_svg(canvas)
     font = 'font-family="system-ui, -apple-system, Segoe UI, Roboto, sans-serif"'
     return f"{head} {font}>\n<title>{title}</title>\n{defs}{backdrop}\n" + "\n".join(body) + "\n</svg>\n"
 
 
-def _shape_svg(shape: Shape, fill: str, stroke: str, clip: str) -> str:
+def _photo_svg(canvas: Canvas) -> str:
+    if canvas.photo is None:
+        return ""
+    height, width = (side * canvas.photo_scale for side in canvas.photo.shape[:2])
+    _, data = load_cv2().imencode(".jpg", canvas.photo)
+    code = b64encode(data.tobytes()).decode("ascii")
+    return f'<image width="{_n(width)}" height="{_n(height)}" href="data:image/jpeg;base64,{code}"/>'
+
+
+def _shape_svg(shape: Shape, painted: str, clip: str) -> str:
     dash = f' stroke-dasharray="{_n(shape.dash[0])} {_n(shape.dash[1])}"' if shape.dash else ""
     faint = f' opacity="{_n(shape.opacity)}"' if shape.opacity < 1 else ""
     lines = f' stroke-width="{_n(shape.width)}" stroke-linejoin="round" stroke-linecap="round"' if shape.stroke else ""
-    style = f"fill:{fill if shape.closed else 'none'};stroke:{stroke}"
-    return f'<path d="{_path(shape.points, shape.closed)}" style="{style}"{lines}{dash}{faint}{clip}/>'
+    return f'<path d="{_path(shape.points, shape.closed)}"{painted}{lines}{dash}{faint}{clip}/>'
 
 
 def _path(points: Floats, closed: bool) -> str:
@@ -193,6 +210,10 @@ def to_image(canvas: Canvas, theme: Theme = LIGHT, scale: float = 2.0) -> Image:
         raise MeipError(f"a picture of {width} x {height} pixels is too large; draw fewer plans or a smaller scale")
     painter = _Painter(cv2, np.empty((2 * height, 2 * width, 3), dtype=np.uint8), asdict(theme), 2 * scale)
     painter.image[:] = painter.colour("background")
+    if canvas.photo is not None:
+        sides = [max(round(side * canvas.photo_scale * 2 * scale), 1) for side in canvas.photo.shape[:2]]
+        photo = cv2.resize(canvas.photo, sides[::-1], interpolation=cv2.INTER_AREA)[: 2 * height, : 2 * width]
+        painter.image[: photo.shape[0], : photo.shape[1]] = photo
     for item in canvas.items:
         painter.paint(item)
     image: Image = cv2.resize(painter.image, (width, height), interpolation=cv2.INTER_AREA)

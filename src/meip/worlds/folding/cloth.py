@@ -93,10 +93,19 @@ class Garment:
     """A polygon printed on the front; empty for none."""
     style: dict[str, float] = field(default_factory=dict)
     """The template's parameters, where it came from one."""
+    onto: tuple[float, ...] = field(default=(), metadata={"omit_default": True})
+    """From its coordinates to pixels of the picture that it came from: a homography, row by row; empty for none."""
+    centimetre: float = field(default=0.0, metadata={"omit_default": True})
+    """The length of a unit in centimetres; 0 if nothing tells it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
         object.__setattr__(self, "logo", tuple((float(x), float(y)) for x, y in self.logo))
+        object.__setattr__(self, "onto", tuple(float(number) for number in self.onto))
+        if len(self.onto) not in (0, 9) or (self.onto and abs(np.linalg.det(np.reshape(self.onto, (3, 3)))) < 1e-12):
+            raise WorldError(f"garment {self.name!r}: onto is a homography: nine numbers, not degenerate, or none")
+        if self.centimetre < 0:
+            raise WorldError(f"garment {self.name!r}: a unit cannot be {self.centimetre} cm long")
         if not self.parts:
             raise WorldError(f"garment {self.name!r} has no parts; it needs at least a body")
         if len(self.parts) > MAX_PARTS:

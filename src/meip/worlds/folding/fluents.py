@@ -1,8 +1,9 @@
 """The ten fluents of the folding world, for many cloths at once.
 
-Our reading of the paper's table: the classes are Cloth, Polygon, Edge and Vertex. Polygons are the layers and vertices
-their corners; edges are those of the *parsed visible outline* (edges of raw layers do not carry over to other
-garments). Lengths are divided by the root of the garment's area, areas by the area itself.
+Half of the paper's table (length, parallel, perpendicular, on, inside) and five of ours in place of the others; see
+`meip fold fluents`. The classes are Cloth, Polygon, Edge and Vertex. Polygons are the layers and vertices their
+corners; edges are those of the *parsed visible outline* (edges of raw layers do not carry over to other garments).
+Lengths are divided by the root of the garment's area, areas by the area itself.
 
 ====================================  =====================================================================
 ``area(polygon)``                     of a layer

@@ -1,12 +1,14 @@
-"""The spatial And-Or graph's parse of one picture: cloth -> polygons -> edges -> vertices.
+"""The parse graph of one picture: cloth -> polygons -> edges -> vertices, with the alternatives that were taken.
 
 The cloth is a set of polygons (its parts), a polygon a ring of edges, an edge a pair of vertices. Two polygons that
-are sewn together share the edge between them. Coordinates are the picture's: pixels, y down.
+are sewn together share the edge between them. At each Or-node of the grammar an alternative was chosen; the graph
+records which, how likely it is, and the second-best parse. Coordinates are the picture's: pixels, y down.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,13 +18,26 @@ from numpy.typing import NDArray
 from meip.base.arrays import Floats
 from meip.base.documents import Strict, document
 from meip.base.errors import WorldError
-from meip.worlds.folding.canvas import Canvas, Dot, Shape, Text, fitted
 from meip.worlds.folding.cloth import TAGS, Garment, Part
-from meip.worlds.folding.cuts import Split, split_outline
-from meip.worlds.folding.parse_image import find_mask, outline_of_mask, read_image
+from meip.worlds.folding.derive import Derivation, derive
+from meip.worlds.folding.grammar import KINDS, RULES
+from meip.worlds.folding.parse_image import Photo, outline_of_mask, read_image
+from meip.worlds.folding.parts import Parts, cut_into_parts, doubt
 from meip.worlds.folding.planar import pairs
+from meip.worlds.folding.segment import Box, find_mask
+from meip.worlds.folding.sheet import View, straightened
 
-__all__ = ["ParseGraph", "ParsedEdge", "ParsedPolygon", "overlay", "parse_array", "parse_image", "to_garment"]
+__all__ = [
+    "Choice",
+    "Hints",
+    "ParseGraph",
+    "ParsedEdge",
+    "ParsedPolygon",
+    "Rival",
+    "parse_array",
+    "parse_image",
+    "to_garment",
+]
 
 ROOT_AREA = 65.0
 """Pictures have no scale: a parsed garment has an area of 65 x 65 cm, a T-shirt's."""
@@ -45,6 +60,41 @@ class ParsedPolygon(Strict):
     edges: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Choice(Strict):
+    """What was chosen at an Or-node: how frequent it is, and how likely here."""
+
+    node: str
+    alternative: str
+    frequency: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Rival(Strict):
+    """The second-best parse: another kind, another axis (from the hem's end, in pixels), or other sleeves."""
+
+    kind: str
+    axis: tuple[tuple[float, float], tuple[float, float]]
+    probability: float
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What a person says about a picture: where the top is, what it is, where corners are (in pixels)."""
+
+    up: float | None = None
+    """Degrees clockwise from the picture's up: 0 up, 90 right, 180 down."""
+    kind: str | None = None
+    keypoints: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    rectangle: Box | None = None
+    """Round the garment: x, y, width, height."""
+    click: tuple[float, float] | None = None
+    """A point on the garment."""
+    sheet: tuple[tuple[float, float], ...] | None = None
+    """The corners of a sheet of A4 paper, in order round it; an empty tuple: look for one."""
+
+
 @document("parse-graph")
 @dataclass(frozen=True)
 class ParseGraph:
@@ -60,6 +110,18 @@ class ParseGraph:
     polygons: tuple[ParsedPolygon, ...]
     edges: tuple[ParsedEdge, ...]
     vertices: tuple[tuple[float, float], ...]
+    corners: dict[str, int] = field(default_factory=dict)
+    """The grammar's corners, by name: which vertex each is."""
+    choices: tuple[Choice, ...] = ()
+    probability: float = 1.0
+    """How sure it is of the axis and the parts."""
+    second: Rival | None = None
+    doubt: str = ""
+    """What it is not sure of, and what would help; empty where it is sure."""
+    onto: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    """From these coordinates to pixels of the picture that was given: a homography, row by row."""
+    centimetre: float = 0.0
+    """The length of a unit in centimetres; 0 if nothing tells it."""
 
     def __post_init__(self) -> None:
         for edge in self.edges:
@@ -91,32 +153,98 @@ class ParseGraph:
         return np.array([self.vertices[i] for i in sorted(on)])
 
 
-def parse_image(path: str | Path) -> ParseGraph:
-    """Parse the picture of one garment on a plain background."""
-    return parse_array(read_image(path), source=Path(path).name, where=str(path))
+def parse_image(path: str | Path, hints: Hints | None = None) -> ParseGraph:
+    """Parse the picture of one garment."""
+    return parse_array(read_image(path), source=Path(path).name, where=str(path), hints=hints)
 
 
-def parse_array(image: NDArray[np.uint8], *, source: str = "image", where: str | None = None) -> ParseGraph:
+def parse_array(
+    image: NDArray[np.uint8] | Photo, *, source: str = "image", where: str | None = None, hints: Hints | None = None
+) -> ParseGraph:
     """Parse an image [height, width(, channels)] as OpenCV has it (blue first)."""
-    where = where or source
-    outline = outline_of_mask(find_mask(image, where=where), where=where) * (1.0, -1.0)
-    split = split_outline(outline)
-    across = np.array([split.up[1], -split.up[0]])
-    vertices = split.centre + split.polygon[:, :1] * across + split.polygon[:, 1:] * split.up
-    low, high = (split.centre + v * split.up for v in (split.polygon[:, 1].min(), split.polygon[:, 1].max()))
-    polygons, edges = _graph(split)
-    height, width = image.shape[:2]
-    hem, top = pairs(np.array([low, high]) * (1.0, -1.0))
-    return ParseGraph(source, width, height, (hem, top), polygons, edges, pairs(vertices * (1.0, -1.0)))
+    where, hints = where or source, hints or Hints()
+    view = straightened(image if isinstance(image, Photo) else Photo(image), hints.sheet, where=where)
+    rectangle, click, keypoints, up = _in_view(view, hints)
+    mask = find_mask(view.pixels, where=where, rectangle=rectangle, click=click)
+    outline = outline_of_mask(mask, where=where) * (1.0, -1.0)
+    try:
+        found = derive(outline, kind=hints.kind, up=up, keypoints=keypoints)
+    except WorldError as error:
+        raise WorldError(f"{where}: {error}") from None
+    parts = cut_into_parts(outline, found[0])
+    polygons, edges = _graph(parts)
+    height, width = view.pixels.shape[:2]
+    return ParseGraph(
+        source, width, height, _axis(outline, found[0]), polygons, edges, pairs(parts.polygon * (1.0, -1.0)),
+        parts.corners, _choices(found[0]), found[0].probability,
+        Rival(found[1].kind, _axis(outline, found[1]), found[1].probability) if len(found) > 1 else None,
+        doubt(outline, found, parts.rings, frozenset(keypoints)), tuple(view.onto.ravel().tolist()), view.centimetre,
+    )  # fmt: skip
 
 
-def _graph(split: Split) -> tuple[tuple[ParsedPolygon, ...], tuple[ParsedEdge, ...]]:
+def _in_view(
+    view: View, hints: Hints
+) -> tuple[Box | None, tuple[float, float] | None, dict[str, Floats], float | None]:
+    """What a person said in pixels of the given picture, in the coordinates of what is parsed."""
+    rectangle, click, up = None, None, None
+    if hints.rectangle is not None:
+        x, y, w, h = hints.rectangle
+        ends = view.seen(np.array([[x, y], [x + w, y], [x, y + h], [x + w, y + h]]))
+        low, size = ends.min(axis=0), np.ptp(ends, axis=0)
+        rectangle = (float(low[0]), float(low[1]), float(size[0]), float(size[1]))
+    if hints.click is not None:
+        (x, y) = view.seen(np.array([hints.click]))[0]
+        click = (float(x), float(y))
+    if hints.up is not None:
+        up = float(np.radians(90.0 - hints.up))
+    points = {name: view.seen(np.array([at]))[0] * (1.0, -1.0) for name, at in hints.keypoints.items()}
+    return rectangle, click, points, up
+
+
+def _axis(outline: Floats, one: Derivation) -> tuple[tuple[float, float], tuple[float, float]]:
+    """From the hem's end to the neck's, along the garment's own axis through its middle, in pixels."""
+    places = [outline[round(p) % len(outline)] for p in one.corners.values()]
+    middle = np.mean(places, axis=0) if places else outline.mean(axis=0)
+    up = _straightened(outline, one)
+    along = (outline - middle) @ up
+    hem, top = pairs(np.array([middle + t * up for t in (along.min(), along.max())]) * (1.0, -1.0))
+    return hem, top
+
+
+def _straightened(outline: Floats, one: Derivation) -> Floats:
+    """The direction of the axis, finer than the directions that were tried: across what lies on both sides."""
+    ends = {name: outline[round(place) % len(outline)] for name, place in one.corners.items()}
+    across = np.zeros(2)
+    for name, point in ends.items():
+        if name.endswith("_right") and f"{name[:-6]}_left" in ends:
+            across += point - ends[f"{name[:-6]}_left"]
+    lifted = np.array([-across[1], across[0]])
+    length = float(np.linalg.norm(lifted))
+    if length == 0 or lifted @ one.up < 0.9 * length:  # one side lies very differently: the frame is as good
+        return one.up
+    return lifted / length
+
+
+def _choices(one: Derivation) -> tuple[Choice, ...]:
+    """The kind, then the alternative of each rule."""
+    odds = one.odds or {}
+    kind = [Choice("cloth", one.kind, KINDS[one.kind].probability, odds.get("cloth", 1.0))] if one.kind in KINDS else []
+    return (
+        *kind,
+        *(
+            Choice(node, taken, RULES[node.partition("_")[0]][taken].probability, odds.get(node, 1.0))
+            for node, taken in one.choices.items()
+        ),
+    )
+
+
+def _graph(split: Parts) -> tuple[tuple[ParsedPolygon, ...], tuple[ParsedEdge, ...]]:
     """Polygons and edges; an edge of two polygons is a seam and is listed once."""
     edges: list[ParsedEdge] = []
     index: dict[frozenset[int], int] = {}
     n = len(split.polygon)
     polygons = []
-    for name, ring in split.parts.items():
+    for name, ring in split.rings.items():
         members = []
         for a, b in zip(ring, ring[1:] + ring[:1], strict=True):
             key = frozenset((a, b))
@@ -129,8 +257,13 @@ def _graph(split: Split) -> tuple[tuple[ParsedPolygon, ...], tuple[ParsedEdge, .
     return tuple(polygons), tuple(edges)
 
 
-def to_garment(graph: ParseGraph, name: str | None = None) -> Garment:
-    """The parsed garment, upright, y up, with parts that share their seams exactly."""
+def to_garment(graph: ParseGraph, name: str | None = None, *, unsure: bool = False) -> Garment:
+    """The parsed garment, upright, y up, with parts that share their seams exactly.
+
+    A parse that is not sure is refused with its question, unless it may be `unsure`.
+    """
+    if graph.doubt and not unsure:
+        raise WorldError(f"{graph.source}: {graph.doubt}")
     points = np.array(graph.vertices) * (1.0, -1.0)
     hem, top = (np.array(end) * (1.0, -1.0) for end in graph.axis)
     up = top - hem
@@ -138,55 +271,20 @@ def to_garment(graph: ParseGraph, name: str | None = None) -> Garment:
     if length == 0:
         raise WorldError("the axis of the parse graph has no length, so that up cannot be told")
     x, y = up / length
-    upright = (points - hem) @ np.array([[y, x], [-x, y]])
+    turned = np.array([[y, x], [-x, y]])
+    upright = (points - hem) @ turned
     rings = {polygon.name: graph.ring(polygon) for polygon in graph.polygons}
     flat = [Part(part, pairs(upright[ring])) for part, ring in rings.items()]
-    scaled = upright * (ROOT_AREA / sum(part.area for part in flat) ** 0.5)
+    scale = graph.centimetre or ROOT_AREA / sum(part.area for part in flat) ** 0.5
+    scaled = upright * scale
     parts = tuple(
         Part(polygon.name, pairs(scaled[rings[polygon.name]]), tuple(graph.edges[e].tag for e in polygon.edges))
         for polygon in graph.polygons
     )
-    return Garment(name or Path(graph.source).stem or "parsed", parts, template="image")
-
-
-def overlay(graph: ParseGraph, *, width: float = 560.0) -> Canvas:
-    """The parse graph as a picture: parts in colours, edges by tag, numbered vertices; beside it the list of nodes."""
-    scale = width / max(graph.width, graph.height)
-    canvas = Canvas(graph.width * scale + 250, max(graph.height * scale, 90 + 22 * len(graph.polygons)))
-    canvas.title = f"parse graph of {graph.source}"
-    for k, polygon in enumerate(graph.polygons):
-        canvas.add([Shape(graph.points(polygon) * scale, fill=f"part{k % 4 + 1}")])
-    canvas.add([Shape(np.array(graph.axis) * scale, stroke="muted", width=1, dash=(6.0, 5.0), closed=False)])
-    for edge in graph.edges:
-        ends = np.array([graph.vertices[edge.start], graph.vertices[edge.end]]) * scale
-        dash = (5.0, 4.0) if edge.tag == "seam" else None
-        canvas.add([Shape(ends, stroke=edge.tag, width=2.2 if edge.tag == "neck" else 1.6, dash=dash, closed=False)])
-    canvas.add(_vertex_marks(graph, scale))
-    canvas.add(_legend(graph, graph.width * scale + 16))
-    return canvas
-
-
-def _vertex_marks(graph: ParseGraph, scale: float) -> list[Dot | Text]:
-    """Dots, each with its number pushed out from the middle of the cloth."""
-    points = np.array(graph.vertices) * scale
-    middle = points.mean(axis=0)
-    marks: list[Dot | Text] = []
-    for i, (x, y) in enumerate(points):
-        away = np.array([x, y]) - middle
-        dx, dy = 11 * away / max(float(np.linalg.norm(away)), 1e-9)
-        marks += [Dot(x, y, 2.6, "outline"), Text(x + dx, y + dy + 3, str(i), 9, anchor="middle")]
-    return marks
-
-
-def _legend(graph: ParseGraph, x: float) -> list[Dot | Text]:
-    seams = sum(edge.tag == "seam" for edge in graph.edges)
-    lines: list[Dot | Text] = [
-        Text(x, 28, fitted(graph.source, 226, 14), 14, bold=True),
-        Text(x, 48, f"cloth: {len(graph.polygons)} polygon{'s' if len(graph.polygons) > 1 else ''}", 12),
-        Text(x, 66, f"{len(graph.edges)} edges ({seams} seams), {len(graph.vertices)} vertices", 12, fill="muted"),
-    ]
-    for k, polygon in enumerate(graph.polygons):
-        y = 92.0 + 22 * k
-        label = fitted(f"{polygon.name}: {len(polygon.edges)} edges", 200, 12)
-        lines += [Dot(x + 6, y - 4, 6, f"part{k % 4 + 1}"), Text(x + 20, y, label, 12)]
-    return lines
+    back = np.eye(3)  # from the garment to the graph's coordinates, whose y points down
+    back[:2, :2], back[:2, 2] = (turned / scale) * np.array([[1.0], [-1.0]]), hem * (1.0, -1.0)
+    onto = np.array(graph.onto).reshape(3, 3) @ back
+    return Garment(
+        name or Path(graph.source).stem or "parsed", parts, template="image",
+        onto=tuple(onto.ravel().tolist()), centimetre=1.0 if graph.centimetre else 0.0,
+    )  # fmt: skip

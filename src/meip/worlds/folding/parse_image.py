@@ -1,12 +1,12 @@
-"""From an image to the outline of the one garment in it, to a fraction of a pixel.
+"""Image files, and the outline of a mask to a fraction of a pixel.
 
-The background is estimated from the border (colour, and its slow change across the picture); what differs from it is
-cloth. OpenCV follows the contour, approxPolyDP finds its corners, and each side is then fitted to all of its contour
+OpenCV follows the contour, approxPolyDP finds its corners, and each side is then fitted to all of its contour
 pixels: corners are where neighbouring sides meet.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,119 +17,84 @@ from meip.base.arrays import Floats
 from meip.base.errors import DocumentError, WorldError
 from meip.worlds.folding.canvas import load_cv2
 from meip.worlds.folding.cloth import first_crossing, signed_area
-from meip.worlds.folding.image_size import check_pixels
 from meip.worlds.folding.planar import turns
+from meip.worlds.folding.png_pieces import check_pieces
 
-__all__ = ["find_mask", "outline_of_mask", "read_image"]
+__all__ = ["Photo", "outline_of_mask", "read_image"]
 
 MAX_BYTES = 64 * 2**20
 LARGEST_SIDE = 2048
+MAX_PIXELS = 52_000_000  # a phone's largest pictures, with room
 CORNER = 0.003
 """Bends of less than this share of the diagonal are not corners."""
-BORDER_TOLERANCE = 14.0
-"""How much a plain background may vary, in Lab units."""
 
 
-def read_image(path: str | Path) -> NDArray[np.uint8]:
-    """An image file as an array; larger ones are scaled down to 2048 pixels."""
+@dataclass(frozen=True, eq=False)
+class Photo:
+    """An image [height, width(, channels)] as OpenCV has it (blue first), perhaps smaller than the file's."""
+
+    pixels: NDArray[np.uint8]
+    shrunk: float = 1.0
+    """Pixels of the file to one of these."""
+
+
+def read_image(path: str | Path) -> Photo:
+    """An image file; larger ones are scaled down to 2048 pixels."""
     cv2 = load_cv2()
     try:
         if Path(path).stat().st_size > MAX_BYTES:
             raise DocumentError(f"{path}: larger than {MAX_BYTES // 2**20} MB; save a smaller picture")
-        data = np.frombuffer(Path(path).read_bytes(), dtype=np.uint8)
+        data = Path(path).read_bytes()
     except OSError as error:
         raise DocumentError(f"{path}: cannot be read: {error.strerror}") from None
-    check_pixels(data, path)
+    check_pieces(data, path)
+    width, height = _announced(data)
+    if width * height > MAX_PIXELS:  # checked before a pixel is decoded
+        raise DocumentError(
+            f"{path}: {width} x {height} pixels are more than {MAX_PIXELS // 10**6} million; save a smaller picture"
+        )
     try:
-        image = cv2.imdecode(data, cv2.IMREAD_UNCHANGED) if len(data) else None
+        raw = np.frombuffer(data, dtype=np.uint8)
+        image = cv2.imdecode(raw, cv2.IMREAD_UNCHANGED) if width * height else None
     except cv2.error:
         image = None
     if image is None or image.ndim not in (2, 3) or image.dtype not in (np.uint8, np.uint16):
-        raise DocumentError(f"{path}: not an image that OpenCV can read; save it as PNG or JPEG")
-    if image.dtype == np.uint16:
-        image = (image // 257).astype(np.uint8)
+        raise DocumentError(f"{path}: not an image that can be read; save it as PNG or JPEG")
     largest = max(image.shape[:2])
     if largest > LARGEST_SIDE:
-        image = cv2.resize(
-            image, None, fx=LARGEST_SIDE / largest, fy=LARGEST_SIDE / largest, interpolation=cv2.INTER_AREA
-        )
-    found: NDArray[np.uint8] = image
-    return found
+        factor = LARGEST_SIDE / largest
+        image = cv2.resize(image, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+    if image.dtype == np.uint16:
+        image = (image // 257).astype(np.uint8)
+    if image.ndim == 3 and image.shape[2] == 2:  # grey with transparency
+        image = np.dstack([image[..., :1]] * 3 + [image[..., 1:]])
+    return Photo(image, max(1.0, largest / LARGEST_SIDE))
 
 
-def find_mask(image: NDArray[np.uint8], *, where: str = "image") -> NDArray[np.uint8]:
-    """255 on the one garment in the picture, 0 elsewhere."""
-    cv2 = load_cv2()
-    if min(image.shape[:2]) < 32:
-        raise WorldError(f"{where}: {image.shape[1]} x {image.shape[0]} pixels are too few; expected at least 32 x 32")
-    if image.ndim == 3 and image.shape[2] == 4 and (_border(image[..., 3]) < 128).mean() > 0.5:
-        rough = np.where(image[..., 3] >= 128, 255, 0).astype(np.uint8)
-    else:
-        rough = _differs_from_border(cv2, image, where)
-    return _largest_piece(cv2, rough, where)
+def _announced(data: bytes) -> tuple[int, int]:
+    """Width and height as the head of a PNG, JPEG, BMP or WebP file says them; (0, 0) for anything else."""
+    if data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) >= 24:
+        return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
+    if data[:2] == b"BM" and len(data) >= 26:
+        return int.from_bytes(data[18:22], "little"), abs(int.from_bytes(data[22:26], "little", signed=True))
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP" and len(data) >= 30:
+        return _webp(data)
+    at = 2 if data[:2] == b"\xff\xd8" else len(data)
+    while at + 9 <= len(data):  # JPEG: segments, until the one that starts the frame
+        marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
+        at += 1 if marker == 0xFF else 2 + length
+    return 0, 0
 
 
-def _border(plane: NDArray[Any]) -> NDArray[Any]:
-    """The pixels along the border of an image, a hundredth of its size wide: [n] or [n, channels]."""
-    w = max(min(plane.shape[:2]) // 100, 2)
-    sides = (plane[:w], plane[-w:], plane[w:-w, :w], plane[w:-w, -w:])
-    return np.concatenate([part.reshape(-1, *plane.shape[2:]) for part in sides])
-
-
-def _differs_from_border(cv2: Any, image: NDArray[np.uint8], where: str) -> NDArray[np.uint8]:
-    """Pixels whose colour is not the background's: a plane through the border's colours in Lab."""
-    lab = cv2.cvtColor(
-        cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image[..., :3], cv2.COLOR_BGR2LAB
-    )
-    height, width = lab.shape[:2]
-    colour = lab.astype(np.float32)
-    across = (np.arange(width, dtype=np.float32) / width - 0.5)[None, :]
-    down = (np.arange(height, dtype=np.float32) / height - 0.5)[:, None]
-    ones = np.ones((height, width), dtype=np.float32)
-    rows = np.stack([_border(ones), _border(ones * across), _border(ones * down)], axis=1)
-    values = _border(colour)
-    keep = np.linalg.norm(values - np.median(values, axis=0), axis=1) <= 3 * BORDER_TOLERANCE
-    if keep.mean() < 0.8:
-        raise WorldError(_no_background(where))
-    plane, *_ = np.linalg.lstsq(rows[keep], values[keep], rcond=None)
-    gaps = np.linalg.norm(values - rows @ plane, axis=1)
-    if (gaps <= BORDER_TOLERANCE).mean() < 0.85:
-        raise WorldError(_no_background(where))
-    noise = float(np.sqrt(np.mean(np.minimum(gaps, BORDER_TOLERANCE) ** 2)))
-    for channel, (level, slope_x, slope_y) in enumerate(plane.T.astype(np.float32)):
-        colour[..., channel] -= level + slope_x * across + slope_y * down
-    distance = cv2.sqrt(cv2.transform(colour * colour, np.ones((1, 3), dtype=np.float32)))
-    if noise > 1:
-        distance = cv2.GaussianBlur(distance, (0, 0), 1.2)
-    clipped = np.clip(distance, 0, 255).astype(np.uint8)
-    split, _ = cv2.threshold(clipped, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
-    threshold = min(max(split, 8.0, 4 * noise), 48.0)
-    return np.where(distance > threshold, 255, 0).astype(np.uint8)
-
-
-def _no_background(where: str) -> str:
-    return (
-        f"{where}: no plain background: the colours along the border differ too much; lay the garment on a cloth or "
-        "table of one colour, all of it inside the picture, or cut it out (transparent PNG)"
-    )
-
-
-def _largest_piece(cv2: Any, rough: NDArray[np.uint8], where: str) -> NDArray[np.uint8]:
-    """The one large connected piece, its holes filled."""
-    contours, _ = cv2.findContours(rough, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    areas = np.array([cv2.contourArea(c) for c in contours])
-    if not len(areas) or areas.max() < 0.004 * rough.size:
-        raise WorldError(f"{where}: no garment: nothing in the picture differs from its background")
-    large = np.nonzero(areas > 0.05 * areas.max())[0]
-    if len(large) > 1:
-        raise WorldError(f"{where}: {len(large)} garments in one picture; crop it so that it shows one")
-    best = int(large[0])
-    x, y, w, h = cv2.boundingRect(contours[best])
-    if x == 0 or y == 0 or x + w == rough.shape[1] or y + h == rough.shape[0]:
-        raise WorldError(f"{where}: the garment runs out of the picture; leave some background on every side")
-    clean = np.zeros_like(rough)
-    cv2.drawContours(clean, contours, best, 255, cv2.FILLED)
-    return clean
+def _webp(data: bytes) -> tuple[int, int]:
+    if data[12:16] == b"VP8X":
+        return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")
+    if data[12:16] == b"VP8L":
+        bits = int.from_bytes(data[21:25], "little")
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    return int.from_bytes(data[26:28], "little") & 0x3FFF, int.from_bytes(data[28:30], "little") & 0x3FFF
 
 
 def outline_of_mask(mask: NDArray[np.uint8], *, where: str = "image") -> Floats:

@@ -11,6 +11,7 @@ from meip.worlds.folding.cloth import signed_area
 
 __all__ = [
     "chord_inside", "crossings_with_line", "inserted", "pairs", "piece", "point_at", "side", "simplified", "turns",
+    "walked",
 ]  # fmt: skip
 
 
@@ -35,6 +36,17 @@ def point_at(polygon: Floats, place: float) -> Floats:
     share = place - i
     point: Floats = (1 - share) * polygon[i % n] + share * polygon[(i + 1) % n]
     return point
+
+
+def walked(polygon: Floats, place: float, by: float) -> float:
+    """The place so far along the outline from another, backwards if negative."""
+    n = len(polygon)
+    steps = np.linalg.norm(np.roll(polygon, -1, axis=0) - polygon, axis=1)
+    start = np.concatenate([[0.0], np.cumsum(steps)])
+    i = int(place // 1) % n
+    along = (start[i] + (place % 1) * steps[i] + by) % start[-1]
+    k = min(int(np.searchsorted(start, along, side="right")) - 1, n - 1)
+    return float((k + (along - start[k]) / max(steps[k], 1e-300)) % n)
 
 
 def inserted(polygon: Floats, places: Mapping[str, float]) -> tuple[Floats, dict[str, int]]:

@@ -3,12 +3,17 @@
 A sleeve is folded when at least 60 % of its material lies on material of the body, and that is at least 30 percentage
 points more than when the garment lay flat. The garment is halved when its height is between .40 and .70 of the flat
 height and it covers at most .72 of the flat area. *Default order*: every sleeve is folded strictly before it is halved.
+
+*Neat* is what a person's eyes see besides: sleeves are folded along the body's axis (within 15 degrees), the last fold
+runs across it (within 10), no fold moves only a sliver, every sleeve and the hood lie on the body in the end (95 % of
+them), and what is left is a rectangle (.85 of the smallest one round it). The order is no part of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +23,7 @@ from meip.base.arrays import Floats
 from meip.base.errors import WorldError
 from meip.base.kernels import kernel
 from meip.worlds.folding.cloth import Cloth, Garment, signed_area
+from meip.worlds.folding.creases import crease_between
 from meip.worlds.folding.silhouette import silhouette, silhouette_area
 
 __all__ = ["Referee", "Verdict", "rectangularity"]
@@ -25,6 +31,10 @@ __all__ = ["Referee", "Verdict", "rectangularity"]
 COVERED, GAINED = 0.60, 0.30
 HEIGHT, AREA = (0.40, 0.70), 0.72
 POINTS = 400  # material points per sleeve, about
+UPRIGHT, ACROSS = 15.0, 10.0  # degrees
+SLIVER = 0.02  # of the material
+ON_BODY = 0.95
+RECTANGLE = 0.85
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,12 @@ class Verdict:
     """Area covered in the end over the area of the smallest rectangle round it."""
     height_ratio: float
     area_ratio: float
+    untidy: tuple[str, ...] = ()
+    """What a person's eyes would mind; empty if it is neat."""
+
+    @property
+    def neat(self) -> bool:
+        return not self.untidy
 
 
 @kernel
@@ -80,17 +96,19 @@ class Referee:
 
     def __init__(self, garment: Garment) -> None:
         self.flat = Cloth.flat(garment)
-        self._points = {p.name: _material(p.polygon) for p in garment.parts if p.name.startswith("sleeve")}
+        self._points = {
+            p.name: _material(p.polygon) for p in garment.parts if p.name.startswith("sleeve") or p.name == "hood"
+        }
         self._height = float(np.ptp(self.flat.xy[:, 1]))
         self._area = silhouette_area(self.flat)
         self._before = {name: self.coverage(self.flat, name) for name in self._points}
 
     @property
     def sleeves(self) -> tuple[str, ...]:
-        return tuple(self._points)
+        return tuple(name for name in self._points if name != "hood")
 
     def coverage(self, cloth: Cloth, sleeve: str) -> float:
-        """The share of a sleeve's material that lies on material of the body."""
+        """The share of a sleeve's (or the hood's) material that lies on material of the body."""
         points = self._points[sleeve]
         on_body = np.zeros(len(points), dtype=np.bool_)
         for layer in cloth:
@@ -124,7 +142,24 @@ class Referee:
         order = bool(sleeves) and halved is not None and all(t is not None and t < halved for t in sleeves.values())
         height, area = self.ratios(plan[-1])
         coverage = {name: self.coverage(plan[-1], name) for name in self.sleeves}
-        return Verdict(sleeves, coverage, halved, order, rectangularity(plan[-1]), height, area)
+        box = rectangularity(plan[-1])
+        return Verdict(sleeves, coverage, halved, order, box, height, area, self._untidy(plan, sleeves, box))
+
+    def _untidy(self, plan: Sequence[Cloth], sleeves: Mapping[str, int | None], box: float) -> tuple[str, ...]:
+        """Everything that is not neat about a plan, in words."""
+        folds = [crease_between(before, after) for before, after in pairwise(plan)]
+        found = [] if folds else ["nothing was folded"]
+        for k, fold in enumerate(folds, start=1):
+            if fold is not None and fold.moved < SLIVER:
+                found.append(f"fold {k} moves a sliver")
+            if fold is not None and k in sleeves.values() and abs(fold.angle - 90) > UPRIGHT:
+                found.append(f"fold {k}, of a sleeve, is slanted")
+        if folds and folds[-1] is not None and min(folds[-1].angle, 180 - folds[-1].angle) > ACROSS:
+            found.append("the last fold does not run across")
+        found += [
+            f"{name.replace('_', ' ')} sticks out" for name in self._points if self.coverage(plan[-1], name) < ON_BODY
+        ]
+        return (*found, *(["it is no rectangle"] if box < RECTANGLE else []))
 
 
 def _first(marks: Any) -> int | None:

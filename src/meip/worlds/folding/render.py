@@ -1,15 +1,14 @@
 """Pictures of cloths: one state, a plan as a row of states, many plans in a grid; masks for the parser; files as rows.
 
 Layers are painted from the table up. Seen from the back, the cloth is turned over sideways: x is mirrored and the
-layers come in the other order. A plan is shown from the back, as the person who folds sees it, and at the end turned
-over.
+layers come in the other order. A plan is shown as hands carry it out: what is folded comes to lie on top, left stays
+left; each fold with its crease, where it is grasped and where it is laid down. At the end the other side is shown.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -21,7 +20,8 @@ from meip.base.arrays import Floats
 from meip.base.errors import DocumentError, WorldError
 from meip.model.demonstrations import Demonstration, read_demonstrations, replay
 from meip.model.problems import import_documents, load_problem
-from meip.worlds.folding.canvas import LIGHT, Canvas, Image, Shape, Text, Theme, fitted, load_cv2, to_image, to_svg
+from meip.worlds.folding.canvas import LIGHT, Canvas, Dot, Image, Shape, Text, Theme, fitted, load_cv2, to_image, to_svg
+from meip.worlds.folding.carry_out import Carried, carried
 from meip.worlds.folding.cloth import CREASE, NECK, OUTLINE, SEAM, Cloth, Garment, Layer
 from meip.worlds.folding.fold_format import read_fold
 from meip.worlds.folding.folds import Fold
@@ -30,10 +30,11 @@ from meip.worlds.folding.parse_graph import ParseGraph, to_garment
 __all__ = [
     "Frame", "Placement", "Row", "cloth_shapes", "contact_sheet", "demonstration_row",
     "frame_pictures", "garment_sheet", "mask", "picture", "placement", "plan_row", "render_image", "render_svg",
-    "rows_of_file", "segment",
+    "rows_of_file",
 ]  # fmt: skip
 
-VIEWS = ("front", "back")
+VIEWS = {"front": (False, False), "back": (True, True), "over": (False, True)}
+"""Is x mirrored, and do layers come in the other order? Over: what a fold turns to the back is laid on top instead."""
 _STROKES = {OUTLINE: ("outline", 1.4), SEAM: ("seam", 0.9), CREASE: ("crease", 1.1), NECK: ("neck", 2.0)}
 
 
@@ -45,6 +46,8 @@ class Placement:
     x: float
     y: float
     mirror: bool = False
+    reverse: bool = False
+    """The lowest layer is painted last."""
 
     def __call__(self, points: Floats) -> Floats:
         sign = -1.0 if self.mirror else 1.0
@@ -54,12 +57,12 @@ class Placement:
 
 @dataclass(frozen=True)
 class Frame:
-    """One state of a plan: the cloth, a caption below it, and the segment along which it will be folded next."""
+    """One state of a plan: the cloth, a caption below it, and how it will be folded next."""
 
     cloth: Cloth
     caption: str = ""
-    fold: tuple[tuple[float, float], tuple[float, float]] | None = None
-    view: str = "back"
+    fold: Carried | None = None
+    view: str = "over"
 
 
 @dataclass(frozen=True)
@@ -76,21 +79,21 @@ def placement(
 ) -> Placement:
     """The cloth in the middle of a box of this size; as large as fits, unless a scale is given."""
     if view not in VIEWS:
-        raise WorldError(f"a cloth is seen from the front or from the back, not from {view!r}")
+        raise WorldError(f"a cloth is seen from one of {', '.join(VIEWS)}, not from {view!r}")
     low_x, low_y, high_x, high_y = cloth.bounds
     if scale is None:
         scale = min(width / (high_x - low_x), height / (high_y - low_y))
-    mirror = view == "back"
+    mirror, reverse = VIEWS[view]
     sign = -1.0 if mirror else 1.0
     x, y = width / 2 - sign * scale * (low_x + high_x) / 2, height / 2 + scale * (low_y + high_y) / 2
-    return Placement(scale, x, y, mirror)
+    return Placement(scale, x, y, mirror, reverse)
 
 
 def cloth_shapes(cloth: Cloth, place: Placement, logo: Sequence[tuple[float, float]] = ()) -> list[Shape]:
     """The layers as shapes, lowest first in this view."""
     layers = list(cloth)
     shapes: list[Shape] = []
-    for layer in reversed(layers) if place.mirror else layers:
+    for layer in reversed(layers) if place.reverse else layers:
         shapes += _layer_shapes(layer, place, logo)
     return shapes
 
@@ -163,26 +166,20 @@ def plan_row(
     states: Sequence[Cloth],
     *,
     captions: Sequence[str] = (),
-    folds: Sequence[tuple[tuple[float, float], tuple[float, float]] | None] = (),
+    folds: Sequence[Fold] = (),
     logo: tuple[tuple[float, float], ...] = (),
     turn_over: bool = True,
 ) -> Row:
-    """A plan as a row: every state from the back with its next fold, then the last one turned over."""
+    """A plan as a row: every state with its next fold, then the other side of the last one."""
     if not states:
         raise WorldError(f"plan {title!r} has no states to draw")
     names = list(captions) or ["flat", *(f"fold {i}" for i in range(1, len(states)))]
-    lines = [*folds, *[None] * len(states)]
+    hands = [carried(a, fold, b) for a, fold, b in zip(states, folds, states[1:], strict=False)]
+    lines: list[Carried | None] = [*hands, *[None] * len(states)]
     frames = [Frame(s, n, f) for s, n, f in zip(states, names, lines, strict=False)]
     if turn_over:
-        frames.append(Frame(states[-1], "turned over", view="front"))
+        frames.append(Frame(states[-1], "other side", view="front"))
     return Row(title, frames, logo)
-
-
-def segment(action: Fold) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The ends of a folding segment (x, y, r, theta)."""
-    x, y, r, theta = action
-    dx, dy = r * math.cos(theta), r * math.sin(theta)
-    return (x - dx, y - dy), (x + dx, y + dy)
 
 
 def demonstration_row(demonstration: Demonstration, title: str | None = None, *, where: str = "demonstration") -> Row:
@@ -194,7 +191,7 @@ def demonstration_row(demonstration: Demonstration, title: str | None = None, *,
         raise WorldError(f"{where}: this demonstration is of another world; only folds can be drawn as cloth")
     plan = replay(world, demonstration, where=where)
     states = [state for state in plan.states if isinstance(state, Cloth)]
-    folds = [segment(cast(Fold, action)) for action in plan.actions]
+    folds = [cast(Fold, action) for action in plan.actions]
     return plan_row(title or world.garment.name, states, folds=folds, logo=world.garment.logo)
 
 
@@ -224,14 +221,17 @@ def garment_sheet(garments: Sequence[Garment], *, title: str = "", columns: int 
     return contact_sheet(rows, title=title, columns=columns)
 
 
-def frame_pictures(row: Row, size: float = 280.0) -> list[Canvas]:
-    """The frames of a plan one by one, at one scale."""
-    canvases = []
-    for frame, title in zip(row.frames, [frame.caption for frame in row.frames], strict=True):
-        canvas = Canvas(size, size, title=f"{row.title}, {title}")
-        _draw_frame(canvas, row, frame, 0.0, 0.0, size)
-        canvases.append(canvas)
-    return canvases
+def frame_pictures(row: Row, size: float = 280.0) -> list[tuple[str, Canvas]]:
+    """The steps of a plan one by one at one scale, with their captions: a fold as the cloth before and after it."""
+    found = []
+    for k, frame in enumerate(row.frames):
+        before = row.frames[k - 1] if k and row.frames[k - 1].fold is not None else None
+        canvas = Canvas(size * (2 if before else 1), size, title=f"{row.title}, {frame.caption}")
+        if before is not None:
+            _draw_frame(canvas, row, before, 0.0, 0.0, size)
+        _draw_frame(canvas, row, replace(frame, fold=None), size if before else 0.0, 0.0, size)
+        found.append((frame.caption, canvas))
+    return found
 
 
 def rows_of_file(path: str | Path) -> list[Row]:
@@ -251,7 +251,7 @@ def rows_of_file(path: str | Path) -> list[Row]:
     if isinstance(found, Garment):
         return [_flat(found)]
     if isinstance(found, ParseGraph):
-        return [_flat(to_garment(found))]
+        return [_flat(to_garment(found, unsure=True))]
     if isinstance(found, Demonstration):
         return [demonstration_row(found, where=str(path))]
     if callable(getattr(found, "demonstration", None)):  # a plan; worlds do not know tasks
@@ -284,26 +284,29 @@ def _draw_frame(canvas: Canvas, row: Row, frame: Frame, left: float, top: float,
     place = _moved(placement(frame.cloth, room, room, scale=scale, view=frame.view), left + 10, top + 10)
     canvas.add(cloth_shapes(frame.cloth, place, row.logo))
     if frame.fold is not None:
-        line = place(_within(np.array(frame.fold), frame.cloth))
-        canvas.add([Shape(line, stroke="fold", width=1.6, dash=(5.0, 4.0), closed=False, clip=box)])
+        canvas.add(_fold_marks(frame.fold, place, box))
+
+
+def _fold_marks(fold: Carried, place: Placement, box: Floats) -> list[Shape | Dot | Text]:
+    """The crease, and an arrow from each point that is grasped to where it is laid down."""
+    a, b = place(fold.crease)
+    over = 0.04 * (b - a)
+    marks: list[Shape | Dot | Text] = [
+        Shape(np.array([a - over, b + over]), stroke="fold", width=1.6, dash=(5.0, 4.0), closed=False, clip=box)
+    ]
+    for start, end in zip(place(fold.grasps), place(fold.places), strict=True):
+        way = end - start
+        length = max(float(np.linalg.norm(way)), 1e-9)
+        unit = way / length
+        side = np.array([-unit[1], unit[0]])
+        head = np.array([end, end - 7 * unit + 3 * side, end - 7 * unit - 3 * side])
+        marks.append(Shape(np.array([start, end - 5 * unit]), stroke="neck", width=1.2, closed=False, clip=box))
+        marks += [Shape(head, fill="neck", clip=box), Dot(float(start[0]), float(start[1]), 3.2, "neck")]
+    return marks
 
 
 def _moved(place: Placement, x: float, y: float) -> Placement:
-    return Placement(place.scale, place.x + x, place.y + y, place.mirror)
-
-
-def _within(segment: Floats, cloth: Cloth) -> Floats:
-    """A folding segment, shortened to a little more than the cloth's extent along it."""
-    middle, step = segment.mean(axis=0), segment[1] - segment[0]
-    length = float(np.linalg.norm(step))
-    if length == 0:
-        return segment
-    unit = step / length
-    reach = (cloth.xy - middle) @ unit
-    spare = 0.04 * float(np.ptp(cloth.xy, axis=0).max())
-    ends = np.array([max(-length / 2, reach.min() - spare), min(length / 2, reach.max() + spare)])
-    shortened: Floats = middle + ends[:, None] * unit
-    return shortened
+    return Placement(place.scale, place.x + x, place.y + y, place.mirror, place.reverse)
 
 
 def _box(x: float, y: float, side: float) -> Floats:

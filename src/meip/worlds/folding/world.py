@@ -18,18 +18,21 @@ from zlib import crc32
 import numpy as np
 
 from meip.base import documents
-from meip.base.errors import WorldError
+from meip.base.errors import WorldError, did_you_mean
 from meip.model.demonstrations import Demonstration, Plan, replay
 from meip.model.domain import Domain, FactBlock, Facts
 from meip.model.world import Picture, World
+from meip.worlds.folding.carry_out import carried, centimetre, instruction
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fluents import DOMAIN, fact_blocks
 from meip.worlds.folding.folds import Fold, fold, pile
 from meip.worlds.folding.garments import garment
+from meip.worlds.folding.paper_fluents import PAPER, paper_blocks
 from meip.worlds.folding.proposal import Proposal, Proposed, find_folds, learn_proposal
 
 __all__ = ["Folding", "proposal_from"]
 
+FLUENTS = {"extended": DOMAIN, "paper": PAPER}
 REMEMBERED = 2048  # states whose folds are kept at hand, those used last
 ALTERNATIVES = 60  # folds that stand beside each demonstrated one, when learning ..
 MOST_CANDIDATES = 10_000
@@ -49,6 +52,8 @@ class Folding(World):
     candidates: int = 40
     """How many folds are considered in a state."""
     seed: int = 0
+    fluents: Literal["extended", "paper"] = field(default="extended", metadata={"omit_default": True})
+    """What can be said about a cloth: ours, which carry over to other garments, or the ten of the paper's table."""
 
     def __post_init__(self) -> None:
         if self.horizon < 2:
@@ -59,6 +64,8 @@ class Folding(World):
             raise WorldError(f"candidates may be {MOST_CANDIDATES:,} at most")
         if self.seed < 0:
             raise WorldError(f"a seed is not negative, got {self.seed}")
+        if self.fluents not in FLUENTS:
+            raise WorldError(f"no fluents are called {self.fluents!r}; {did_you_mean(self.fluents, FLUENTS)}")
         object.__setattr__(self, "_flat", Cloth.flat(self.garment))
         object.__setattr__(self, "_near", OrderedDict())
 
@@ -70,11 +77,11 @@ class Folding(World):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the remembered folds: another process makes the same ones."""
-        return type(self), (self.garment, self.horizon, self.proposal, self.candidates, self.seed)
+        return type(self), (self.garment, self.horizon, self.proposal, self.candidates, self.seed, self.fluents)
 
     @property
     def domain(self) -> Domain:
-        return DOMAIN
+        return FLUENTS[self.fluents]
 
     def initial(self) -> Sequence[tuple[float, Cloth]]:
         flat: Cloth = self._flat  # type: ignore[attr-defined]
@@ -106,10 +113,12 @@ class Folding(World):
         return [(1.0, fold(state, action))]
 
     def facts(self, state: Cloth) -> Facts:
-        (block,) = fact_blocks(pile([state]))
+        (block,) = self.facts_batch([state])
         return Facts(block.counts, {name: table[0] for name, table in block.tables.items()})
 
     def facts_batch(self, states: Sequence[Cloth]) -> list[FactBlock]:
+        if self.fluents == "paper":
+            return paper_blocks(states, self.garment.logo)
         return fact_blocks(pile(states)) if states else []
 
     def decode_action(self, value: Any) -> Fold:
@@ -136,16 +145,37 @@ class Folding(World):
             return replace(self, proposal=wild, candidates=max(self.candidates, ALTERNATIVES), seed=seed)
         return self if self.proposal.box else replace(self, proposal=given)
 
+    def instructions(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> list[dict[str, Any]]:
+        """For each fold the crease, the side that moves, where to grasp it and where to lay it down."""
+        return [
+            instruction(self.garment, before, action, after)
+            for before, action, after in zip(states, actions, states[1:], strict=False)
+        ]
+
     def draw(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> list[Picture]:
-        """Every cloth from the back with its next fold, and the last one turned over as well."""
+        """The flat cloth, every fold before and after with its own numbers, and the other side in the end."""
         from meip.worlds.folding.canvas import to_svg
         from meip.worlds.folding.render import frame_pictures
 
         row = self._row(states, actions)
-        notes = ["", *(_along(action) for action in actions)]
-        notes += [""] * (len(row.frames) - len(notes))
-        frames = zip(row.frames, frame_pictures(row), notes, strict=True)
-        return [Picture(frame.caption, to_svg(canvas), note) for frame, canvas, note in frames]
+        notes = ["", *map(self._note, states, actions, states[1:]), ""]
+        return [
+            Picture(caption, to_svg(canvas), note)
+            for (caption, canvas), note in zip(frame_pictures(row), notes, strict=True)
+        ]
+
+    def _note(self, before: Cloth, action: Fold, after: Cloth) -> str:
+        """A fold in numbers, for hands."""
+        one = carried(before, action, after)
+        unit, sign = (centimetre(self.garment), " cm") if centimetre(self.garment) else (1.0, "")
+        hands = " and ".join(
+            f"({x * unit:.3g}, {y * unit:.3g}) onto ({u * unit:.3g}, {v * unit:.3g})"
+            for (x, y), (u, v) in zip(one.grasps, one.places, strict=True)
+        )
+        length = float(np.linalg.norm(one.crease[1] - one.crease[0])) * unit
+        x, y = one.crease.mean(axis=0) * unit
+        angle = math.degrees(action[3]) % 180
+        return f"Crease through ({x:.3g}, {y:.3g}), {length:.3g}{sign} long, {angle:.0f} degrees. Lay {hands}."
 
     def paint(self, path: str | Path, states: Sequence[Cloth], actions: Sequence[Fold], title: str) -> None:
         """The plan as a contact sheet: .svg or .png."""
@@ -155,9 +185,9 @@ class Folding(World):
         write_canvas(path, contact_sheet([self._row(states, actions)], title=title))
 
     def _row(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> Any:
-        from meip.worlds.folding.render import plan_row, segment
+        from meip.worlds.folding.render import plan_row
 
-        return plan_row(self.garment.name, list(states), folds=[segment(a) for a in actions], logo=self.garment.logo)
+        return plan_row(self.garment.name, list(states), folds=list(actions), logo=self.garment.logo)
 
     def describe(self, state: Cloth) -> str:
         x0, y0, x1, y1 = state.bounds
@@ -178,11 +208,6 @@ class Folding(World):
         else:
             known.move_to_end(state)
         return found
-
-
-def _along(action: Fold) -> str:
-    x, y, r, theta = action
-    return f"along ({x:.3g}, {y:.3g}), {2 * r:.3g} long, {math.degrees(theta):.0f} degrees"
 
 
 def proposal_from(

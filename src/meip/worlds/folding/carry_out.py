@@ -1,0 +1,91 @@
+"""How a fold is carried out: the crease, the side that moves, where to grasp it and where to lay it down.
+
+The side that moves is lifted by one or two points of its outline, those that reach furthest from the crease, and laid
+down where the fold reflects them to. All of it in the garment's coordinates; in pixels where the garment came from a
+picture, in centimetres where it has a scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from meip.base.arrays import Floats
+from meip.worlds.folding.cloth import Cloth, Garment
+from meip.worlds.folding.creases import moved_layers
+from meip.worlds.folding.folds import Fold
+from meip.worlds.folding.styles import STYLES
+
+__all__ = ["Carried", "carried", "centimetre", "instruction"]
+
+APART = 0.35  # two hands are at least this share of the crease's length apart
+REACHES = 0.5  # the second hand holds a point at least this share as far from the crease as the first
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """One fold for hands: arrays in the garment's coordinates."""
+
+    crease: Floats  # [2, 2]
+    side: str
+    """The side that moves, seen along the crease: left or right."""
+    grasps: Floats  # [1 or 2, 2]
+    places: Floats  # [1 or 2, 2] where each is laid down
+
+
+def carried(before: Cloth, action: Fold, after: Cloth) -> Carried:
+    """How the cloth before becomes the cloth after, which this fold made of it."""
+    x, y, _, theta = action
+    middle, along = np.array([x, y]), np.array([np.cos(theta), np.sin(theta)])
+    across = np.array([-along[1], along[0]])
+    moved = [layer.polygon for layer in moved_layers(before, after)]
+    laid = np.concatenate(moved) if moved else after.xy
+    lifted = laid - 2 * ((laid - middle) @ across)[:, None] * across
+    heights, reach = (lifted - middle) @ across, (lifted - middle) @ along
+    on = np.abs(heights) < 1e-6 * before.scale
+    ends = reach[on] if on.any() else reach
+    crease = middle + np.array([[ends.min()], [ends.max()]]) * along
+    hands = _hands(reach, np.abs(heights), float(np.ptp(ends)))
+    return Carried(crease, "left" if heights.sum() > 0 else "right", lifted[hands], laid[hands])
+
+
+def _hands(reach: Floats, heights: Floats, length: float) -> list[int]:
+    """The vertex furthest from the crease, and one that is far from both if there is one."""
+    first = int(np.argmax(heights))
+    apart = np.abs(reach - reach[first])
+    fits = (heights >= REACHES * heights[first]) & (apart >= APART * length)
+    if not fits.any():
+        return [first]
+    second = int(np.argmax(np.where(fits, apart * heights, -1.0)))
+    return sorted([first, second], key=lambda i: reach[i])
+
+
+def instruction(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> dict[str, Any]:
+    """The same as a JSON object, with pixels and centimetres where they are known."""
+    one = carried(before, action, after)
+    lists = {"crease": one.crease, "grasp": one.grasps, "place": one.places}
+    found: dict[str, Any] = {"moves": one.side, **{name: _rounded(points) for name, points in lists.items()}}
+    if garment.onto:
+        to_pixels = np.array(garment.onto).reshape(3, 3)
+        found["pixels"] = {name: _rounded(_mapped(to_pixels, points), 1) for name, points in lists.items()}
+    unit = centimetre(garment)
+    if unit:
+        found["centimetres"] = {name: _rounded(points * unit, 1) for name, points in lists.items()}
+    return found
+
+
+def centimetre(garment: Garment) -> float:
+    """The length of a unit in centimetres; templates are drawn in centimetres; 0 if nothing tells."""
+    return garment.centimetre or (1.0 if garment.template in STYLES else 0.0)
+
+
+def _mapped(homography: Floats, points: Floats) -> Floats:
+    lifted = np.column_stack([points, np.ones(len(points))]) @ homography.T
+    return np.asarray(lifted[:, :2] / lifted[:, 2:])
+
+
+def _rounded(points: Floats, digits: int = 4) -> list[Sequence[float]]:
+    return [[round(float(x), digits) + 0.0, round(float(y), digits) + 0.0] for x, y in points]

@@ -1,0 +1,176 @@
+"""The likeliest derivation of an outline, how sure it is, and the second best.
+
+Every kind of garment is tried in every direction. Derivations that mean the same (the axis within 25 degrees, the
+same arms and legs) add up: the meaning with the largest share is taken, and that share is how sure the parse is. The
+second best is the likeliest derivation that means something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from meip.base.arrays import Floats
+from meip.base.errors import WorldError, did_you_mean
+from meip.worlds.folding.chart import CORNER_GAIN, Ring, cheapest_way, network, ring_of
+from meip.worlds.folding.grammar import KINDS
+
+__all__ = ["PLAIN", "Derivation", "derive", "seams"]
+
+PLAIN = "plain"
+"""What is no kind of the grammar: one polygon."""
+STEP = 10.0  # degrees between the directions that are tried
+TEMPERATURE = 3.0  # the terms of a cost are not independent: a sum of them is worth less
+SAME_AXIS, SAME_PART = np.cos(np.radians(25.0)), 0.6
+NEAR = 0.08  # a corner that was pointed at is this near (in root areas)
+GUIDED = 35.0  # degrees by which a direction that was given may be off
+
+
+@dataclass(frozen=True, eq=False)
+class Derivation:
+    """One way to derive an outline from the grammar."""
+
+    kind: str
+    up: Floats  # [2] unit vector
+    corners: dict[str, float]
+    """Places on the polygon by name."""
+    choices: dict[str, str]
+    """The alternative that was taken, by rule (with its side)."""
+    turns: dict[str, float]
+    """How much the outline turns at each corner, in degrees."""
+    cost: float
+    probability: float = 1.0
+    odds: dict[str, float] | None = None
+    """How likely each choice is, among the derivations that mean the same."""
+
+
+def derive(
+    polygon: Floats, *, kind: str | None = None, up: float | None = None, keypoints: Mapping[str, Floats] | None = None
+) -> list[Derivation]:
+    """The likeliest derivation of a simple polygon (counter-clockwise, y up), and the second best if there is one.
+
+    `up` is the direction of the neck in radians, if it is known; `keypoints` are corners that somebody pointed at.
+    """
+    if kind is not None and kind not in KINDS and kind != PLAIN:
+        raise WorldError(f"no kind of garment is called {kind!r}; {did_you_mean(kind, [*KINDS, PLAIN])}")
+    corners = sorted({name for one in KINDS for name in network(one).states})
+    for name in keypoints or {}:
+        if name not in corners:
+            raise WorldError(f"no corner is called {name!r}; {did_you_mean(name, corners)}")
+    ring = ring_of(polygon)
+    pointed = _pointed(ring, keypoints or {})
+    directions = np.radians(np.arange(0, 360, STEP))
+    if up is not None:
+        directions = directions[np.cos(directions - up) > np.cos(np.radians(GUIDED))]
+    kinds = [k for k in KINDS if kind in (None, k)]
+    found = [one for k in kinds for one in _derivations(ring, k, directions, pointed)]
+    if not found:
+        if kinds and (kind is not None or pointed):
+            raise WorldError(f"the outline cannot be read as {kind or 'a garment with these keypoints'}")
+        upwards = np.array([np.cos(up), np.sin(up)]) if up is not None else np.array([0.0, 1.0])
+        return [Derivation(PLAIN, upwards, {}, {}, {}, 0.0, float(kind == PLAIN), {})]
+    return _shares(ring, found)
+
+
+def _pointed(ring: Ring, keypoints: Mapping[str, Floats]) -> dict[str, Floats]:
+    """For each keypoint the ring's places near it, as a mask [N]."""
+    near = {}
+    for name, point in keypoints.items():
+        gaps = np.linalg.norm(ring.points - (np.asarray(point) - ring.centre) / ring.unit, axis=1)
+        near[name] = gaps <= max(NEAR, float(gaps.min()) * 1.01)
+    return near
+
+
+def _derivations(ring: Ring, kind: str, directions: Floats, pointed: Mapping[str, Floats]) -> list[Derivation]:
+    """The likeliest derivation of this kind in each direction."""
+    net = network(kind)
+    unknown = [name for name in pointed if name not in net.states]
+    if unknown:
+        return []
+    allowed = np.array([pointed.get(name, np.ones(len(ring.at), bool)) for name in net.states], dtype=np.bool_)
+    base = (CORNER_GAIN - 2.0) * (len(net.states) - 9) - float(np.log(KINDS[kind].probability))
+    found = []
+    for angle in directions:
+        cost, at, by = cheapest_way(ring, net, float(angle), allowed)
+        if np.isinf(cost) or any(at[net.states.index(name)] < 0 for name in pointed):
+            continue
+        places = {net.states[s]: int(at[s]) for s in range(len(at) - 1) if at[s] >= 0}
+        chosen = dict(choice for t in by if t >= 0 for choice in net.choices[t])
+        found.append(
+            Derivation(
+                kind,
+                np.array([np.cos(angle), np.sin(angle)]),
+                {name: float(ring.at[i]) for name, i in places.items()},
+                chosen,
+                {name: float(ring.turn[i]) for name, i in places.items()},
+                cost + base,
+            )
+        )
+    return found
+
+
+def _shares(ring: Ring, found: list[Derivation]) -> list[Derivation]:
+    """The meaning with the largest share, and the likeliest other one, with their probabilities."""
+    found = sorted(found, key=lambda one: one.cost)[:200]
+    share = np.exp(-(np.array([one.cost for one in found]) - found[0].cost) / TEMPERATURE)
+    kept = share > 1e-3
+    found, share = [one for one, k in zip(found, kept, strict=True) if k], share[kept] / share[kept].sum()
+    same = _same(ring, found)
+    mass = same @ share
+    first = int(np.argmax(mass + 1e-3 * share))
+    others = np.nonzero(~same[first])[0]
+    chosen = [first, *([int(others[0])] if len(others) else [])]
+    return [_with_odds(found, share, same[k], k, float(mass[k])) for k in chosen]
+
+
+def _same(ring: Ring, found: list[Derivation]) -> Floats:
+    """[D, D] Do two derivations mean the same: the axis, and the parts that stand out?"""
+    steps = np.linalg.norm(np.roll(ring.points, -1, axis=0) - ring.points, axis=1)
+    parts = np.array([_parts(ring, one) for one in found]) * steps  # [D, 3, N]
+    both = np.minimum(parts[:, None], parts[None]).sum(axis=-1)
+    either = np.maximum(parts[:, None], parts[None]).sum(axis=-1)
+    alike = np.where(either > 0, both / np.maximum(either, 1e-9), 1.0).min(axis=-1) > SAME_PART
+    ups = np.array([one.up for one in found])
+    return np.asarray((ups @ ups.T > SAME_AXIS) & alike)
+
+
+def _parts(ring: Ring, one: Derivation) -> Floats:
+    """[3, N] The places on the left and the right sleeve or leg, and on the hood."""
+    n = len(ring.at)
+    index = {name: int(np.searchsorted(ring.at, place)) for name, place in one.corners.items()}
+    marks = np.zeros((3, n))
+    for part, (a, b) in seams(one).items():
+        first, last = (index["waist_left" if end == "belt" else end] for end in (a, b))
+        row = 2 if part == "hood" else int(part.endswith("_right"))
+        marks[row, (first + np.arange((last - first) % n)) % n] = 1.0
+    return marks
+
+
+def seams(one: Derivation) -> dict[str, tuple[str, str]]:
+    """The two corners between which each part is cut off, in the order in which the part lies between them."""
+    found = {}
+    for side in ("left", "right"):
+        if one.choices.get(f"yoke_{side}", "no sleeve") != "no sleeve":
+            top = f"shoulder_{side}" if f"shoulder_{side}" in one.corners else f"neck_{side}"
+            bottom = f"armpit_{side}"
+            found[f"sleeve_{side}"] = (bottom, top) if side == "right" else (top, bottom)
+    if "hood" in one.choices:
+        found["hood"] = ("neck_right", "neck_left")
+    if "crotch" in one.corners:
+        found["leg_left"], found["leg_right"] = ("belt", "crotch"), ("crotch", "belt")
+    return found
+
+
+def _with_odds(found: list[Derivation], share: Floats, same: Floats, k: int, mass: float) -> Derivation:
+    """One derivation with how likely each of its choices is among those that mean the same."""
+    one = found[k]
+    among = [(other, p) for other, p, s in zip(found, share, same, strict=True) if s and other.kind == one.kind]
+    total = sum(p for _, p in among)
+    odds = {
+        rule: float(sum(p for other, p in among if other.choices.get(rule) == taken) / total)
+        for rule, taken in one.choices.items()
+    }
+    odds["cloth"] = float(total / max(mass, 1e-12))
+    return Derivation(one.kind, one.up, one.corners, one.choices, one.turns, one.cost, min(mass, 1.0), odds)

@@ -82,6 +82,8 @@ class _Files:
             *VALID["problem"], problem_document(Folding(garment("tshirt"), 3)),
             problem_document(read_problem(self.problem, self.domain)),
         ]  # fmt: skip
+        for problem in self.problems:  # compiled now: that is not the mutants' time
+            self.look(problem)
 
     def put(self, name: str, text: str | bytes) -> Path:
         file = self.folder / name
@@ -95,8 +97,10 @@ class _Files:
 
     def world(self, rng: random.Random) -> Any:
         """A problem document, and a first look at the world that it describes."""
-        found = load_problem(load_json(mutate(rng.choice(self.problems), rng), "file.json"), where="file.json")
-        graph = state_graph(found)
+        return self.look(load_json(mutate(rng.choice(self.problems), rng), "file.json"))
+
+    def look(self, problem: Any) -> Any:
+        graph = state_graph(load_problem(problem, where="file.json"))
         return graph.horizon, graph.action_numbers(int(graph.initial[0])), graph.facts(graph.initial)
 
     def concept(self, rng: random.Random) -> Any:

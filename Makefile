@@ -9,11 +9,8 @@ UV     ?= $(shell command -v uv 2>/dev/null)
 JOBS   ?= 2
 EXTRAS := test,folding,pddl
 
-# Compiled kernels are kept in the clone, so that test workers and later runs share them.
-export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba-cache
-
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench attack clean
 
 help:
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
@@ -32,7 +29,11 @@ lint: $(VENV)/.test  ## ruff and mypy only
 bench: $(VENV)/.core  ## speed of each part (PEERS=1: against the libraries it is compared with)
 	@$(BIN)/meip bench $(if $(PEERS),--peers)
 
+attack: $(VENV)/.test  ## kills, full disks, mutants, signals, worlds that misbehave: attempts and failures (20 minutes)
+	@$(BIN)/python tests/attack $(ATTACK)
+
 clean:  ## remove the virtual environment and every cache
+	find src -name '*.nb[ic]' -delete
 	rm -rf $(VENV) .numba-cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # --- the virtual environment; the stamps make reinstalling unnecessary until pyproject.toml changes ---

@@ -48,4 +48,11 @@ def test_with_a_python_that_cannot_make_environments_it_names_the_package(tmp_pa
 def test_make_alone_lists_the_targets(tmp_path: Path) -> None:
     done = make(tmp_path)
     assert done.returncode == 0
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["demo", "test", "lint", "bench", "clean"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [
+        "demo",
+        "test",
+        "lint",
+        "bench",
+        "attack",
+        "clean",
+    ]

@@ -33,6 +33,8 @@ def test_a_newcomer_can_follow_the_readme(tmp_path: Path, monkeypatch: pytest.Mo
             command = shlex.split(line, comments=True)
             if command[0] == "cd":
                 monkeypatch.chdir(command[1])
+            elif command[0] == "mkdir":
+                Path(command[1]).mkdir()
             elif command[0] == "meip":
                 commands += 1
                 with pytest.raises(SystemExit) as caught:

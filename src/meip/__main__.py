@@ -1,6 +1,27 @@
-"""``python -m meip`` is the same as ``meip``."""
+"""The process `meip`: ``python -m meip`` is the same. Signals are seen to before anything else is loaded."""
 
-from meip.cli import main
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line in a process of its own."""
+    from meip.base.signals import Ended, end_quietly, nothing_left_to_do, open_streams
+
+    try:
+        open_streams()
+        end_quietly()
+        from meip.cli import run
+
+        code = run(sys.argv[1:])
+    except Ended as ended:
+        code = ended.code
+    nothing_left_to_do()
+    sys.exit(code)
+
 
 if __name__ == "__main__":
     main()

@@ -112,14 +112,15 @@ def test_a_schema_names_the_format_and_forbids_other_fields() -> None:
     assert schema["additionalProperties"] is False
 
 
-def test_appending_repairs_a_torn_line_and_reading_leaves_it_out(tmp_path: Path) -> None:
+def test_an_append_that_was_killed_is_left_out_and_taken_away_by_the_next(tmp_path: Path) -> None:
     file = tmp_path / "domains.jsonl"
     documents.append_line(file, BLOCKS)
     whole = file.read_text()
-    file.write_text(whole + whole[:50])  # the machine stopped in the middle of the second line
-    assert list(documents.read_lines(file, "domain")) == [BLOCKS]
-    documents.append_line(file, BLOCKS)
-    assert file.read_text() == whole * 2
+    for written in (1, 5, 50, len(whole)):  # the process was killed in the middle of the second line, or at its end
+        file.write_text(whole + "\0" + whole[1:written])
+        assert list(documents.read_lines(file, "domain")) == [BLOCKS]
+        documents.append_line(file, BLOCKS)
+        assert file.read_text() == whole * 2
     file.write_text(whole + whole.rstrip("\n"))  # only the newline is missing: the line is whole
     assert len(list(documents.read_lines(file))) == 2
     documents.append_line(file, BLOCKS)

@@ -115,7 +115,9 @@ def test_a_world_of_ones_own_is_checked_shown_and_replayed(
         "file": "stairway:Odd", "what": "", "problems": [], "hints": [hint]
     }  # fmt: skip
     code, out, err = run(capsys, "show", "stairway:Broken")
-    assert code == 2 and err.startswith("error: stairway:Broken: ZeroDivisionError") and "Traceback" not in err
+    assert (
+        code == 2 and err.startswith("error: facts() failed in state 0: ZeroDivisionError") and "Traceback" not in err
+    )
     code, out, _ = run(capsys, "show", "stairway:Stairs")
     assert code == 0 and "[top]: yes" in out  # brackets are text, not markup
 

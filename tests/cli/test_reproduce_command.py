@@ -122,7 +122,7 @@ def test_the_papers_worlds_need_no_material(name: str, capsys: pytest.CaptureFix
     [
         (["everday"], "unknown experiment 'everday'; did you mean 'everyday'?"),
         (["everyday", "--seeds", "abc"], "'--seeds'"),
-        (["everyday", "--json", "."], "'--json'"),  # before the work, and not after it
+        (["everyday", "--json", "."], ".: cannot be written: it is a folder"),  # before the work, and not after it
     ],
 )
 def test_a_slip_of_the_hand_is_told_before_anything_is_run(

@@ -142,12 +142,12 @@ def test_actions_that_cannot_be_listed_are_decoded() -> None:
     assert replay(Endless(), shown).states == (0.0, 0.5, 0.75)
     with pytest.raises(DemonstrationError, match=r"step 1: one cannot go back; state: 0\.0"):
         replay(Endless(), Demonstration(problem, (Step(-1.0),)))
-    with pytest.raises(DemonstrationError, match=r"step 1: the world's actions\(\) failed: AssertionError"):
+    with pytest.raises(DemonstrationError, match=r"step 1: actions\(\) failed in state 0.0: AssertionError"):
         replay(Endless(), Demonstration(problem, (Step("jump"),)))
 
 
 def test_demonstrations_are_appended_and_read_in_order(tmp_path: Path) -> None:
-    file = tmp_path / "new" / "demos.jsonl"
+    file = tmp_path / "demos.jsonl"
     shown = [replace(PAPER, note=f"number {k}, ünïcödé\n") for k in range(5)]
     for one in shown:
         append_demonstration(file, one)

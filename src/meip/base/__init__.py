@@ -2,10 +2,13 @@
 
 arrays      names for arrays
 errors      the exception tree
+text        texts that others wrote, safe to show
 files       texts and JSON, read strictly and written as a whole or not at all
+lines       files of one document per line, which grow
 documents   versioned JSON documents, described once by a dataclass
 results     tidy rows with their intervals, and the document that holds them
 distinct    equal rows and equal plans, once
 kernels     how numeric code is compiled
+signals     ending quietly when told to
 parallel    the same results on any number of processes
 """

@@ -15,9 +15,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast
 
-from meip.base import files
+from meip.base import lines
 from meip.base.errors import DocumentError, MeipError, did_you_mean
-from meip.base.files import load_json, plain, read_text, write_text
+from meip.base.files import load_json, read_text, write_text
+from meip.base.text import plain
 
 __all__ = [
     "Strict", "append_line", "canonical", "class_of", "content_hash", "document", "dump", "json_schema", "kind_of",
@@ -152,8 +153,8 @@ def read_json(path: str | Path) -> Any:
 
 
 def read_lines(path: str | Path, kind: str | None = None) -> Iterator[Any]:
-    """Read the documents of a JSON Lines file. A torn last line (no newline: a crash during append) is left out."""
-    for number, line in files.complete_lines(path):
+    """Read the documents of a JSON Lines file. One whose append was killed is left out."""
+    for number, line in lines.complete_lines(path):
         where = f"{path}:{number}"
         yield parse(load_json(line, where), kind, where=where)
 
@@ -165,7 +166,7 @@ def write(path: str | Path, value: Any) -> None:
 
 def append_line(path: str | Path, value: Any) -> None:
     """Append a document to a JSON Lines file; when this returns, it survives a crash."""
-    files.append_line(path, _text(dump(value)))
+    lines.append_line(path, _text(dump(value)))
 
 
 def canonical(value: Any) -> str:

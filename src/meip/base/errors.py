@@ -21,6 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from meip.base.text import plain, printable
+
 __all__ = [
     "BudgetError", "ConceptError", "DemonstrationError", "DocumentError", "DomainError", "LearningError",
     "MeipError", "NotFittedError", "WorkerError", "WorldError", "did_you_mean",
@@ -28,7 +30,10 @@ __all__ = [
 
 
 class MeipError(ValueError):
-    """Root of every error that meip raises on purpose."""
+    """Root of every error that meip raises on purpose. What it quotes from files is safe to print."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(printable(one) if isinstance(one, str) else one for one in arguments))
 
 
 class DomainError(MeipError):
@@ -72,6 +77,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     choices = sorted(known)
     close = get_close_matches(name, choices, n=1)
     if close:
-        return f"did you mean {close[0]!r}?"
-    shown = ", ".join(choices[:12]) + (", ..." if len(choices) > 12 else "")
+        return f"did you mean {plain(close[0])!r}?"
+    shown = ", ".join(plain(choice) for choice in choices[:12]) + (", ..." if len(choices) > 12 else "")
     return f"known: {shown}" if choices else "none are defined"

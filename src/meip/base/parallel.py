@@ -11,13 +11,14 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from meip.base.errors import BudgetError, LearningError, WorkerError, did_you_mean
+from meip.base.signals import ctrl_c_is_for_parents, outlive_no_parent
 
 __all__ = ["BACKENDS", "Backend", "parallel_map", "task_rng", "within"]
 
@@ -62,24 +63,32 @@ def parallel_map(
     return [done[index] for index in range(len(items))]
 
 
-def within(seconds: float, work: Callable[[], R]) -> R:
+class _Late(BaseException):
+    """An alarm went off; no handler of ordinary errors on the way may take it for one of its own."""
+
+
+def within(seconds: float, work: Callable[[], R], *, by_the_clock: bool = False) -> R:
     """The result of some work, or a BudgetError when it has computed for longer than this.
 
-    Time that other processes take does not count. Where there are no alarms (in threads, on Windows) there is no limit.
+    Time that other processes take does not count, unless it goes by the clock. Where there are no alarms (in threads,
+    on Windows) there is no limit.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGPROF"):
         return work()
+    alarm, timer = (signal.SIGALRM, signal.ITIMER_REAL) if by_the_clock else (signal.SIGPROF, signal.ITIMER_PROF)
 
     def late(number: int, frame: FrameType | None) -> None:
-        raise BudgetError(f"it took more than {seconds:g} s of computing")
+        raise _Late
 
-    before = signal.signal(signal.SIGPROF, late)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    before = signal.signal(alarm, late)
+    signal.setitimer(timer, max(seconds, 1e-3))
     try:
         return work()
+    except _Late:
+        raise BudgetError(f"it took more than {seconds:g} s{'' if by_the_clock else ' of computing'}") from None
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        signal.setitimer(timer, 0)
+        signal.signal(alarm, before)
 
 
 class _Task:
@@ -88,8 +97,11 @@ class _Task:
     def __init__(self, function: Callable[[Any, np.random.Generator], Any], seed: int) -> None:
         self.function = function
         self.seed = seed
+        self.home = os.getpid()
 
     def __call__(self, index: int, item: Any) -> tuple[int, Any]:
+        if os.getpid() != self.home:
+            outlive_no_parent()
         return index, self.function(item, task_rng(self.seed, index))
 
 
@@ -125,7 +137,10 @@ def _session(backend: Backend, jobs: int) -> Iterator[tuple[Run, tuple[type[Base
     def run(task: _Task, left: list[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         calls = [joblib.delayed(task)(index, item) for index, item in left]
         if backend == "loky":
-            yield from joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(calls)
+            _start_trackers()
+            with ctrl_c_is_for_parents():
+                results = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(calls)
+            yield from results
             return
         for start in range(0, len(calls), 4 * jobs):  # these backends return lists: chunks, for progress and retries
             yield from joblib.Parallel(n_jobs=jobs, batch_size=1)(calls[start : start + 4 * jobs])
@@ -144,6 +159,17 @@ def _session(backend: Backend, jobs: int) -> Iterator[tuple[Run, tuple[type[Base
             joblib.parallel_config("dask", n_jobs=jobs, client=client),
         ):
             yield run, (distributed.KilledWorker,)
+
+
+def _start_trackers() -> None:
+    """Start the processes that keep track of resources, which unblock Ctrl-C when they start: they have to be first."""
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()
+    with suppress(ImportError):
+        from joblib.externals.loky.backend import resource_tracker as of_loky
+
+        of_loky.ensure_running()
 
 
 def _needed(module: str, extra: str) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
 from meip import __version__
+from meip.base.text import UNSAFE, printable, say
 
 __all__ = ["DomainOption", "JsonOption", "app", "console", "print_json"]
 
@@ -36,6 +38,8 @@ app = typer.Typer(
     epilog=EXAMPLES.replace("\n\n", "\n\n\b\n"),
 )
 
+NARROWEST = 20  # columns; a terminal that says less (COLUMNS=0) does not know
+
 DomainOption = Annotated[
     str | None, typer.Option("--domain", metavar="FILE", help="PDDL domain of a PDDL problem, if not beside it.")
 ]
@@ -44,7 +48,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for program
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"meip {__version__}")
+        say(f"meip {__version__}")
         raise typer.Exit
 
 
@@ -53,6 +57,9 @@ def _meip(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error came from, with any command and anywhere in it.")
+    ] = False,
 ) -> None:
     """Learn what a person cares about from a few demonstrations, and plan with it elsewhere."""
 
@@ -60,9 +67,20 @@ def _meip(
 def console() -> Any:
     """A rich console for tables; plain text where the output is not a terminal."""
     from rich.console import Console
+    from rich.segment import Segment
 
-    return Console(highlight=False, markup=False, emoji=False)
+    class Safe(Console):
+        """Texts of files do not reach the terminal as commands to it; rich's own do."""
+
+        def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+            for one in super().render(renderable, options):
+                yield one if one.control else Segment(printable(one.text), one.style)
+
+    found = Safe(highlight=False, markup=False, emoji=False)
+    return found if found.width >= NARROWEST else Safe(highlight=False, markup=False, emoji=False, width=80)
 
 
 def print_json(value: Any) -> None:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    """JSON in which a terminal finds nothing to act on either."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    say(UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text))

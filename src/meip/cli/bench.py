@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pkgutil
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
+from meip.base.files import writable
+from meip.base.text import say
 from meip.cli.app import app, console
 
 __all__ = ["bench"]
@@ -20,7 +23,9 @@ def bench(
         list[str] | None, typer.Argument(metavar="[NAME...]", help="Which benchmarks; default: all.")
     ] = None,
     peers: Annotated[bool, typer.Option("--peers", help="Compare with other libraries, in the same run.")] = False,
-    json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write tidy rows to a file.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write tidy rows to a file.")
+    ] = None,
 ) -> None:
     """Measure speed. Needs `pip install 'meip[bench]'` for the peers; those that are missing are named and skipped.
 
@@ -39,14 +44,14 @@ def bench(
     rows: list[dict[str, Any]] = []
     alone = []
     for name in names or known:
-        typer.echo(f"measuring {name} ...", err=True)
+        say(f"measuring {name} ...", err=True)
         found = import_module(f"meip.bench.{name}").run(peers=peers)
         rows += found
         if peers and not any(row.get("metric") == "ratio" for row in found):
             alone.append(name)
     console().print(_table(rows))
     for name in alone:
-        typer.echo(f"{name}: its peer is not installed, these are our figures alone; pip install 'meip[bench]'")
+        say(f"{name}: its peer is not installed, these are our figures alone; pip install 'meip[bench]'")
     if json_file is not None:
         documents.write(json_file, Results.of("bench", rows))
 

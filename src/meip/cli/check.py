@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from meip.base.errors import MeipError
+from meip.base.text import say
 from meip.cli.app import DomainOption, JsonOption, app, print_json
 
 __all__ = ["Finding", "check", "inspect_file", "schema"]
@@ -22,6 +23,9 @@ def check(
         str | None, typer.Option("--world", metavar="MODULE:FACTORY", help="Your own world, for files recorded in it.")
     ] = None,
     domain: DomainOption = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Move lines of .jsonl files that are not JSON to FILE.removed first.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check files: read documents, replay demonstrations, walk through worlds.
@@ -32,19 +36,34 @@ def check(
       meip check problem.json task.json            documents of any kind
       meip check ritual packing:Packing            worlds: built in, or your own
       meip check demos.jsonl --world packing:Packing
+      meip check demos.jsonl --repair              what is no document goes to demos.jsonl.removed
 
     Prints one line per file, a line for each problem, and one for each hint: what works and may not be meant. Exit code
     0: all are right, whatever the hints; 2: at least one is not.
     """
+    moved = [line for name in files if repair for line in _repaired(name)]
     findings = [inspect_file(name, world, domain) for name in files]
+    for line in moved:
+        say(line, err=as_json)
     if as_json:
         print_json([vars(finding) for finding in findings])
     else:
         for finding in findings:
             for line in finding.lines():
-                typer.echo(line)
+                say(line)
     if any(finding.problems for finding in findings):
         raise typer.Exit(2)
+
+
+def _repaired(name: str) -> list[str]:
+    """What was moved out of a file of lines, in words."""
+    from meip.base.lines import repair_lines
+    from meip.base.text import plain
+
+    if Path(name).suffix != ".jsonl":
+        raise MeipError(f"{name}: --repair is about files of one document per line (.jsonl)")
+    shown = [(number, plain(line.decode("utf-8", "replace").strip())) for number, line in repair_lines(name)]
+    return [f"moved    {name}:{number} to {name}.removed: {text!r}" for number, text in shown]
 
 
 @app.command()
@@ -63,7 +82,7 @@ def schema(
 
     import_documents()
     if kind is None:
-        typer.echo("\n".join(sorted((*documents.kinds(), "problem"))))
+        say("\n".join(sorted((*documents.kinds(), "problem"))))
     else:
         print_json(problem_schema() if kind == "problem" else documents.schema(kind))
 
@@ -115,7 +134,8 @@ def inspect_file(name: str, world: str | None = None, domain: str | None = None)
 
 def _check_lines(name: str, world: str | None, problems: list[str]) -> str:
     from meip.base import documents
-    from meip.base.files import complete_lines, load_json
+    from meip.base.files import load_json
+    from meip.base.lines import complete_lines
 
     counts: dict[str, int] = {}
     worlds: dict[str, Any] = {}
@@ -123,7 +143,7 @@ def _check_lines(name: str, world: str | None, problems: list[str]) -> str:
         where = f"{name}:{number}"
         try:
             value = documents.parse(load_json(line, where), where=where)
-            _replay_if_shown(value, world, where, worlds)
+            _replay_if_shown(value, world, where, worlds, Path(name).parent)
             kind = documents.dump(value)["format"].split("/")[0].removeprefix("meip.")
             counts[kind] = counts.get(kind, 0) + 1
         except MeipError as error:
@@ -138,10 +158,10 @@ def _check_document(name: str, world: str | None, finding: Finding) -> str:
     data = documents.read_json(name)
     kind, version = documents.kind_of(data, name)
     if kind == "problem":
-        finding.walk(load_problem(data, where=name, own=world))
+        finding.walk(load_problem(data, where=name, own=world, folder=Path(name).parent))
         return "problem, and its world walked"
     value = documents.parse(data, where=name)
-    _replay_if_shown(value, world, name, {})
+    _replay_if_shown(value, world, name, {}, Path(name).parent)
     return f"{kind} (version {version})"
 
 
@@ -152,7 +172,7 @@ def _check_world(name: str, domain: str | None, finding: Finding) -> str:
     return "world, walked"
 
 
-def _replay_if_shown(value: Any, own: str | None, where: str, worlds: dict[str, Any]) -> None:
+def _replay_if_shown(value: Any, own: str | None, where: str, worlds: dict[str, Any], folder: Path) -> None:
     from meip.base.documents import canonical
     from meip.model.demonstrations import Demonstration, replay
     from meip.model.problems import load_problem
@@ -160,5 +180,5 @@ def _replay_if_shown(value: Any, own: str | None, where: str, worlds: dict[str, 
     if isinstance(value, Demonstration):
         key = canonical(value.problem)
         if key not in worlds:
-            worlds[key] = load_problem(value.problem, where=f"{where}: $.problem", own=own)
+            worlds[key] = load_problem(value.problem, where=f"{where}: $.problem", own=own, folder=folder)
         replay(worlds[key], value, where=where)

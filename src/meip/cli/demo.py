@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from meip.base.files import writable
 from meip.cli.app import app, console
 from meip.cli.inputs import Seed, read_episodes
 from meip.cli.progress import learning_progress
@@ -19,7 +20,8 @@ __all__ = ["demo"]
 @app.command()
 def demo(
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="TASK", help="Keep the task that was learned.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="TASK", callback=writable, help="Keep the task that was learned."),
     ] = None,
     seed: Seed = 0,
 ) -> None:

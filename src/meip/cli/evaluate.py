@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
+from meip.base.files import writable
 from meip.cli.app import DomainOption, app, console
 from meip.cli.inputs import OwnWorld, Seed, read_episodes, read_world
 
@@ -33,7 +34,9 @@ def evaluate(
         list[str] | None, typer.Option("--demos", metavar="FILE", help="Demonstrations for the baseline to learn from.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes that share the worlds; -1: one per core.")] = 1,
-    json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write tidy rows to a file.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write tidy rows to a file.")
+    ] = None,
     seed: Seed = 0,
     world: OwnWorld = None,
     domain: DomainOption = None,
@@ -70,7 +73,7 @@ def evaluate(
     rows = measure(agents, worlds, None, searches=searches, run=Run(jobs, progress=_progress()), **asked)  # type: ignore[arg-type]
     console().print(_table(rows))
     if json_file is not None:
-        documents.write(Path(json_file), Results.of("evaluate", rows, seed))
+        documents.write(json_file, Results.of("evaluate", rows, seed))
 
 
 def _baselines(name: str, task: Any, demos: Sequence[str], own: str | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from meip.base.files import writable
 from meip.cli.app import JsonOption, app, console, print_json
 
 __all__ = ["explain"]
@@ -16,7 +17,10 @@ __all__ = ["explain"]
 def explain(
     task: Annotated[str, typer.Argument(metavar="TASK", help="A task that was learned.")],
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page with curves and the order as a graph.")
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE", callback=writable, help="Write a page with curves and the order as a graph."
+        ),
     ] = None,
     why: Annotated[bool, typer.Option("--why", help="Also list everything that was considered, and why.")] = False,
     as_json: JsonOption = False,

@@ -7,7 +7,8 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from meip.base.errors import MeipError, did_you_mean
+from meip.base.errors import BudgetError, MeipError, did_you_mean
+from meip.base.files import writable, writable_folder
 from meip.cli.app import DomainOption, app, console
 from meip.cli.inputs import OwnWorld, Seed, grammar as chosen_grammar, read_episodes
 from meip.cli.progress import learning_progress
@@ -24,7 +25,8 @@ def learn(
         list[str] | None, typer.Argument(metavar="[DEMOS...]", help="Files of demonstrations (.jsonl).")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="TASK", help="Where to write the task (.json).")
+        Path | None,
+        typer.Option("-o", "--output", metavar="TASK", callback=writable, help="Where to write the task (.json)."),
     ] = None,
     objective: Annotated[
         str,
@@ -87,7 +89,16 @@ def learn(
     jobs: Annotated[int, typer.Option(min=-1, help="Processes for the members of a committee; -1: one per core.")] = 1,
     backend: Annotated[str, typer.Option(help="Where they run: loky (this machine), ray, dask.")] = "loky",
     checkpoint: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep decisions here; a run that was killed goes on from them.")
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            callback=writable_folder,
+            help="Keep decisions here; a run that was killed goes on from them.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--time", min=0.0, metavar="SECONDS", help="Give up after this long; see --checkpoint."),
     ] = None,
     seed: Seed = 0,
     world: OwnWorld = None,
@@ -110,6 +121,7 @@ def learn(
 
     An option that would have no effect is refused, with the reason. Exit code 3: nothing was learned.
     """
+    from meip.base.parallel import within
     from meip.learning.options import LearnOptions, Run
     from meip.report.text import explanation_text
     from meip.tasks.learn import learn as learn_task
@@ -134,7 +146,14 @@ def learn(
     asked |= {"tolerance": tolerance, "relative": relative, "view": view, "branches": branches, "seed": seed}
     options = LearnOptions.paper(**asked) if paper else LearnOptions(**asked)
     with learning_progress() as tell:
-        found = learn_task(episodes, options, run=Run(jobs, cast(Any, backend), checkpoint, tell))
+        run = Run(jobs, cast(Any, backend), checkpoint, tell)
+        try:
+            found = within(seconds or 1e9, lambda: learn_task(episodes, options, run=run), by_the_clock=True)
+        except BudgetError as error:
+            if seconds is None:
+                raise
+            kept = "; the same command without --time goes on from there" if checkpoint else ", and nothing is kept"
+            raise BudgetError(f"--time {seconds:g}: out of time{kept} ({error})") from None
     found.save(output)
     out = console()
     out.print(explanation_text(found.explain()))

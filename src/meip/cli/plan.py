@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
+from meip.base.files import writable
 from meip.cli.app import DomainOption, JsonOption, app, console, print_json
 from meip.cli.inputs import OwnWorld, Seed, read_world
 
@@ -45,12 +46,17 @@ def plan(
     ] = None,
     seconds: Annotated[float | None, typer.Option("--time", min=0.0, metavar="SECONDS", help="Time limit.")] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the plan: .json; .plan for planners.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", callback=writable, help="Write the plan: .json; .plan for planners."
+        ),
     ] = None,
     render: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Show the plan: a page (.html); .svg where a world draws itself; .png of folds."
+            metavar="FILE",
+            callback=writable,
+            help="Show the plan: a page (.html); .svg where a world draws itself; .png of folds.",
         ),
     ] = None,
     start: Annotated[

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import typer
+from meip.base.text import say
 
 __all__ = ["learning_progress"]
 
@@ -16,7 +16,7 @@ __all__ = ["learning_progress"]
 def learning_progress(lines: bool = True) -> Iterator[Any]:
     """A callback for `learn`; `lines`: whether to say anything where there is no terminal."""
     if not sys.stderr.isatty():
-        yield lambda info: typer.echo(_line(info), err=True) if lines else None
+        yield lambda info: say(_line(info), err=True) if lines else None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn

@@ -14,6 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
+from meip.base.files import make_folder, writable, writable_folder
+from meip.base.text import say
 from meip.cli.app import app, console
 
 __all__ = ["RUNNERS", "Name", "reproduce"]
@@ -63,18 +65,18 @@ def reproduce(
         int | None, typer.Option("--held-out", metavar="N", min=1, help="structural-change: N random rituals instead.")
     ] = None,
     noisy: Annotated[bool, typer.Option("--noisy", help="Held-out rituals: one wrong demonstration of six.")] = False,
-    seed: Annotated[int, typer.Option(help="Start of all random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Start of all random numbers.")] = 0,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes; -1: one per core.")] = 1,
     data: Annotated[
         Path | None, typer.Option(help="Outside material: a folder of PDDL domains, or a CVAT file of garments.")
     ] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", dir_okay=False, help="Write tidy rows to a file.")
+        Path | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write tidy rows to a file.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(file_okay=False, help="Folder for figures (SVG).")] = None,
+    out: Annotated[Path | None, typer.Option(callback=writable_folder, help="Folder for figures (SVG).")] = None,
     docs: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", dir_okay=False, help="Write the tables into a page, between its markers."),
+        typer.Option(metavar="FILE", callback=writable, help="Write the tables into a page, between its markers."),
     ] = None,
 ) -> None:
     """Reproduce the paper's experiments, and ours: tables with seeds and 95 % intervals, rows and figures.
@@ -100,6 +102,8 @@ def reproduce(
     modules = {one: import_module(RUNNERS[one]) for one in names}
     _check_unused(modules, {"data": data, "out": out})
     _check_page(docs, names)
+    if out is not None:
+        make_folder(out)
     found: dict[str, Rows] = {}
     with _progress() as tell:
         asked = Experiment(held_out or seeds, seed, quick, jobs, data, out, noisy, tell)
@@ -111,15 +115,15 @@ def reproduce(
     rows = [row for own in found.values() for row in own]
     if json_file is not None:
         documents.write(json_file, Results.of(f"reproduce {experiment}", rows, seed))
-        typer.echo(f"rows written to {json_file}")
+        say(f"rows written to {json_file}")
     if docs is not None:
         for one, module in modules.items():
             _write_tables(docs, one, module, found[one], asked)
-        typer.echo(f"tables written to {docs}")
+        say(f"tables written to {docs}")
     if out is not None:
         drawn = [path for module in modules.values() if hasattr(module, "draw") for path in module.draw(rows, out)]
         for path in (*drawn, *_figures(rows, out), *_pages(out)):
-            typer.echo(f"figure written to {path}")
+            say(f"figure written to {path}")
 
 
 def _named(name: str) -> Name:
@@ -180,7 +184,7 @@ def _tables(module: ModuleType, rows: Rows) -> Any:
 def _progress() -> Iterator[Callable[[str], None]]:
     """A spinner with the latest message on a terminal, plain lines elsewhere."""
     if not sys.stderr.isatty():
-        yield lambda message: typer.echo(message, err=True)
+        yield lambda message: say(message, err=True)
         return
     from rich.console import Console
 
@@ -191,10 +195,10 @@ def _progress() -> Iterator[Callable[[str], None]]:
 def _show(name: str, module: ModuleType, rows: Rows) -> None:
     """The tables of an experiment: in its own form if it has one, else one for each metric; and its notes."""
     for title, headings, lines in _tables(module, rows):
-        typer.echo(f"{name}: {title}")
+        say(f"{name}: {title}")
         console().print(_table(headings, lines))
     for note in module.NOTES:
-        typer.echo(note)
+        say(note)
 
 
 def _summary(module: ModuleType, rows: Rows) -> list[tuple[str, list[str], list[list[str]]]]:

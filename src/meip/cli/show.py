@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from meip.base.errors import MeipError, WorldError
 from meip.cli.app import DomainOption, JsonOption, app, console, print_json
 
 __all__ = ["show"]
@@ -36,19 +35,12 @@ def show(
     from meip.model.graph import state_graph
     from meip.model.problems import resolve_world
 
-    found = resolve_world(world, domain=domain)
-    try:
-        graph = state_graph(found)
-        rows = list(_walk(graph, steps, seed))
-        tables = _fluents(graph), _states(world, rows, graph.horizon)
-    except MeipError:
-        raise
-    except Exception as error:  # in the user's own code: `meip check` finds out where
-        raise WorldError(f"{world}: {type(error).__name__}: {error}; `meip check {world}` says more") from error
+    graph = state_graph(resolve_world(world, domain=domain))
+    rows = list(_walk(graph, steps, seed))
     if as_json:
         print_json({"world": world, "domain": graph.domain.name, "horizon": graph.horizon, "walk": rows})
     else:
-        console().print(*tables, sep="\n")
+        console().print(_fluents(graph), _states(world, rows, graph.horizon), sep="\n")
 
 
 def _walk(graph: Any, steps: int, seed: int) -> Any:

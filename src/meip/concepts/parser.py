@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from meip.base.errors import ConceptError
+from meip.base.text import plain
 from meip.concepts.check import Misfit, kind, signature
 from meip.concepts.language import (
     MAX_DEPTH,
@@ -39,6 +40,8 @@ from meip.concepts.operations import KEYWORDS, Operation, operation, operations
 from meip.model.domain import Domain
 
 __all__ = ["parse_concept", "parse_term"]
+
+SHOWN = 120  # characters on each side of the place of an error
 
 N = TypeVar("N", bound=Node)
 T = TypeVar("T")
@@ -81,8 +84,11 @@ def _located(text: str, message: str, start: int, end: int) -> ConceptError:
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", start)
     line = text[first : last if last >= 0 else len(text)].replace("\t", " ")
-    carets = "^" * max(1, min(end, first + len(line)) - start)
-    return ConceptError(f"{message}\n  {line}\n  {' ' * (start - first)}{carets}")
+    begin, stop = max(0, start - first - SHOWN), start - first + SHOWN  # of a long line, what is round the place
+    before, after = "..." * (begin > 0), "..." * (stop < len(line))
+    carets = "^" * max(1, min(end - first, len(line), stop) - (start - first))
+    indent = " " * (len(before) + start - first - begin)
+    return ConceptError(f"{plain(message, 300)}\n  {before}{line[begin:stop]}{after}\n  {indent}{carets}")
 
 
 def _tokens(text: str) -> list[_Token]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from meip import Demonstration, Task
-from meip.base.files import write_text
+from meip.base.files import make_folder, write_text
 from meip.base.results import Row
 from meip.tasks.explain import Reading
 
@@ -60,7 +60,7 @@ def _short(value: float) -> str:
 
 def write(out: Path, task: Task, plans: Sequence[Planned]) -> None:
     """Contact sheets of what was planned and of what went wrong, and the learned task with its concepts and curves."""
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     for kind in dict.fromkeys(one.kind for one in plans):
         chosen = [one for one in plans if one.kind == kind and one.number == 0 and one.search == "choices"]
         _sheet(out / f"folding-{kind.replace(' ', '-')}", f"Planned folds: {kind}", chosen[:SHEET_ROWS])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from meip import learn
-from meip.base.files import write_text
+from meip.base.files import make_folder, write_text
 from meip.base.results import Row
 from meip.experiments.reward_bounds import bound_text
 from meip.experiments.rites import paper_demonstrations
@@ -38,6 +38,7 @@ CHANGED = (  # of Exp. 2
 
 
 def _written(found: dict[str, str], folder: Path) -> list[Path]:
+    make_folder(folder)
     for name, text in found.items():
         write_text(folder / name, text)
     return [folder / name for name in found]

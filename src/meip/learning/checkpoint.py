@@ -11,6 +11,7 @@ from typing import Any
 from meip.base import documents
 from meip.base.documents import Strict, document
 from meip.base.errors import DocumentError, LearningError
+from meip.base.files import make_folder
 from meip.utility.preferences import Preferences
 from meip.utility.terms import Utility
 
@@ -83,6 +84,7 @@ class Checkpoint:
 
     def keep(self, member: int, decisions: Sequence[Decision]) -> None:
         """Write down what a member has decided; when this returns, it survives a crash."""
+        make_folder(self.folder)
         documents.write(self._file(member), CheckpointDocument(self.run, member, tuple(decisions)))
 
     def remove(self) -> None:

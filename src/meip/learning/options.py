@@ -123,7 +123,14 @@ class LearnOptions(Strict):
             object.__setattr__(self, "concepts", given)
             if not given:
                 raise LearningError("concepts=(): give at least one, or None to have them pursued")
-        for name, least in (("committee", 1), ("max_concepts", 1), ("knots", 2), ("branches", 0), ("steps", 0)):
+        for name, least in (
+            ("committee", 1),
+            ("max_concepts", 1),
+            ("knots", 2),
+            ("branches", 0),
+            ("steps", 0),
+            ("seed", 0),
+        ):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise LearningError(f"{name} is at least {least}, got {value}")

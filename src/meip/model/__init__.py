@@ -2,6 +2,7 @@
 
 domain          what can be said about a state: classes, fluents, tables of facts
 world           what a world has to have, and the hooks that it may offer
+asking          asking a world: what fails in it is named by method, state and action
 check           what is wrong with a world, in words
 graph           a world's states as integers, expanded once
 problems        worlds as documents, and how they are found: by file, by name, by entry point

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from meip.base.documents import canonical
 from meip.base.errors import MeipError
+from meip.base.text import plain
+from meip.model.asking import shown
 from meip.model.domain import Domain, FactBlock, Facts, Fluent, stack_facts
 from meip.model.graph import StateGraph
 from meip.model.problems import REQUIRED, missing_members
@@ -68,10 +70,13 @@ def check_world(world: Any, *, seed: int | np.random.Generator = 0, walks: int =
         name, needed = type(world).__name__, ", ".join(REQUIRED).replace("horizon", "horizon (or max_steps)")
         return WorldReport(f"{name} has no {member}; a world needs {needed}" for member in missing)
     checker = _Checker(world)
-    if checker.check_header():
-        checker.check_walks(np.random.default_rng(seed), walks)
-        checker.check_batch()
-        checker.check_graph()
+    try:
+        if checker.check_header():
+            checker.check_walks(np.random.default_rng(seed), walks)
+            checker.check_batch()
+            checker.check_graph()
+    except Exception as error:  # in the equality, the hash or the words of a state or an action
+        checker.note("walk", f"the walk could not go on: {type(error).__name__}: {plain(str(error), 80)}")
     return WorldReport(checker.errors.values(), checker.hints.values())
 
 
@@ -154,17 +159,25 @@ class _Checker:
 
     def check_state(self, state: Hashable) -> bool:
         where = f"in state {self.named(state)}"
+        before = _short(state), hash(state)
         facts = self.ask("facts()", self.world.facts, state, where=where)
         if not isinstance(facts, Facts):
             self.note("facts", f"facts() must return Facts, got {_short(facts)} {where}")
             raise _Stop
+        if before != (_short(state), hash(state)):
+            self.note("changed", f"facts() changed the state that it was asked about {where}: states stay as they are")
         if state in self.seen:
             if not _same(facts, self.seen[state]):
                 self.note("pure", f"facts() differ between two calls {where}: equal states must have equal facts")
         else:
             self.check_facts(facts, where)
             self.seen[state] = facts
-        return offers(self.world, HasGoal) and bool(self.ask("reached()", self.world.reached, state, where=where))
+            again = self.ask("facts()", self.world.facts, state, where=where)
+            if not isinstance(again, Facts) or not _same(facts, again):
+                self.note("pure", f"facts() differ between two calls {where}: equal states must have equal facts")
+        return offers(self.world, HasGoal) and self.ask(
+            "reached()", lambda: bool(self.world.reached(state)), where=where
+        )
 
     def check_facts(self, facts: Facts, where: str) -> None:
         self.check_names(facts, f"facts() {where}")
@@ -217,7 +230,7 @@ class _Checker:
 
     def legal_actions(self, state: Hashable, reached: bool, *, first: bool) -> Sequence[Any]:
         where = f"in state {self.named(state)}"
-        found = self.ask("actions()", self.world.actions, state, where=where)
+        found = self.twice("actions()", self.world.actions, (state,), where)
         actions = self.sequence(found, "actions()", where)
         for action in actions:
             if not _hashable(action):
@@ -237,7 +250,7 @@ class _Checker:
 
     def next_states(self, state: Hashable, action: Any) -> list[Hashable]:
         where = f"for action {_short(action)} in state {self.named(state)}"
-        found = self.ask("outcomes()", self.world.outcomes, state, action, where=where)
+        found = self.twice("outcomes()", self.world.outcomes, (state, action), where)
         return self.chances(found, "outcomes()", where)
 
     def chances(self, found: Any, name: str, where: str = "") -> list[Hashable]:
@@ -308,10 +321,27 @@ class _Checker:
     def ask(self, name: str, method: Callable[..., Any], *arguments: Any, where: str = "") -> Any:
         try:
             return method(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             kind = "" if isinstance(error, MeipError) else f"{type(error).__name__}: "
             self.note((name, type(error)), f"{name} failed {where}: {kind}{error}".replace(" :", ":"))
             raise _Stop from error
+
+    def twice(self, name: str, method: Callable[..., Any], arguments: tuple[Any, ...], where: str) -> Any:
+        """The answer of a method, which has to be the same when it is asked again, and to leave the state alone."""
+        state = arguments[0]
+        before = _short(state), hash(state)
+        found = self.ask(name, method, *arguments, where=where)
+        if before != (_short(state), hash(state)):
+            self.note("changed", f"{name} changed the state that it was asked about {where}: states stay as they are")
+            raise _Stop
+        again = self.ask(name, method, *arguments, where=where)
+        if isinstance(found, list | tuple) and found != again:
+            self.note(
+                ("twice", name),
+                f"{name} differ between two calls {where}: {_short(found)}, then {_short(again)}; a world is asked "
+                "once and remembered, so chance belongs into outcomes(), as probabilities",
+            )
+        return found
 
     def note(self, kind: Hashable, error: str) -> bool:
         """Remember the first error of each kind; always False, for `return self.note(..)`."""
@@ -334,7 +364,7 @@ class _Checker:
         except Exception as error:
             self.note("describe", f"describe() failed: {type(error).__name__}: {error}")
             text = _short(state)
-        return _short_text(text if isinstance(text, str) else _short(state))
+        return plain(text, 80) if isinstance(text, str) else _short(state)
 
 
 def _moves(graph: StateGraph, state: Hashable) -> dict[Any, Any]:
@@ -373,11 +403,4 @@ def _hashable(value: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    try:
-        return _short_text(repr(value))
-    except Exception:
-        return f"a {type(value).__name__}"
-
-
-def _short_text(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "..."
+    return shown(None, value)

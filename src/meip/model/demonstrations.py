@@ -236,7 +236,10 @@ def read_episodes(
         shown = read_demonstrations(path)
         if not shown:
             raise DocumentError(f"{path}: no demonstrations in this file")
-        episodes += [_episode(d, f"{path}: demonstration {n}", own, worlds) for n, d in enumerate(shown, start=1)]
+        folder = Path(path).parent
+        episodes += [
+            _episode(d, f"{path}: demonstration {n}", own, worlds, folder) for n, d in enumerate(shown, start=1)
+        ]
     if plans is not None:
         episodes += _plan_reader(plans, domain).read_plans(plans, domain)
     return episodes
@@ -254,11 +257,13 @@ def _plan_reader(folder: str | Path, domain: str | Path | None) -> Any:
     raise DocumentError(f"{folder}: no problem files here that a world could read ({known}), with plans beside them")
 
 
-def _episode(demonstration: Demonstration, where: str, own: str | None, worlds: dict[str, Any]) -> Episode:
+def _episode(
+    demonstration: Demonstration, where: str, own: str | None, worlds: dict[str, Any], folder: Path
+) -> Episode:
     """Demonstrations of the same problem share one world."""
-    key = documents.canonical(demonstration.problem)
+    key = f"{folder} {documents.canonical(demonstration.problem)}"
     if key not in worlds:
-        worlds[key] = load_problem(demonstration.problem, where=f"{where}: $.problem", own=own)
+        worlds[key] = load_problem(demonstration.problem, where=f"{where}: $.problem", own=own, folder=folder)
     return Episode(worlds[key], demonstration, where)
 
 

@@ -329,6 +329,8 @@ def _stacked(
         ) from None
     if table.shape[1:] != shape:
         raise DomainError(f"facts of {name!r}: expected tables of shape {shape}, got {table.shape[1:]}")
+    if fluent.real and np.isinf(table).any():
+        raise DomainError(f"facts of {name!r}: a number is infinite; NaN means undefined")
     if not fluent.real and fluent.arity and table.size and table.dtype != np.bool_:
         raise DomainError(
             f"facts of {name!r}: the table of a predicate holds booleans, got {table.dtype}; Facts.build makes tables "

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.base.arrays import Growing
 from meip.base.errors import BudgetError, WorldError
-from meip.model.domain import Domain, FactBlock, Facts, stack_facts
+from meip.model.asking import actions_of, ask, asked, bad_pairs, facts_of, outcomes_of, place, shown
+from meip.model.domain import Domain, FactBlock, Facts
 from meip.model.world import (
     Action,
     Batches,
@@ -53,7 +55,7 @@ class GraphArrays(NamedTuple):
 
 def state_graph(world: Any) -> StateGraph:
     """The graph of a world: its own where it offers one (`Fast`), else a `StateGraph`."""
-    return world.state_graph() if offers(world, Fast) else StateGraph(world)
+    return cast(StateGraph, ask(world, "state_graph")) if offers(world, Fast) else StateGraph(world)
 
 
 class StateGraph:
@@ -67,19 +69,22 @@ class StateGraph:
         self.states: list[State] = []
         self.actions: list[Action] = []  # [A] flat, in the order of GraphArrays
         self._index: dict[State, int] = {}
-        self._first_action = _Growing(np.int64)
-        self._action_count = _Growing(np.int64)
-        self._first_outcome = _Growing(np.int64)
-        self._outcome_count = _Growing(np.int64)
-        self._outcome_state = _Growing(np.int64)
-        self._outcome_probability = _Growing(np.float64)
+        self._first_action = Growing(np.int64)
+        self._action_count = Growing(np.int64)
+        self._first_outcome = Growing(np.int64)
+        self._outcome_count = Growing(np.int64)
+        self._outcome_state = Growing(np.int64)
+        self._outcome_probability = Growing(np.float64)
         self._arrays: GraphArrays | None = None
         self._blocks: list[FactBlock] | None = None
         self._listed: dict[int, list[tuple[float, int]]] = {}  # outcomes as listed, where some were equal
+        self._domain: Domain = asked("the domain", lambda: world.domain)
+        if not isinstance(self._domain, Domain):
+            raise WorldError(f"{type(world).__name__}.domain must be a Domain, got {shown(None, self._domain)}")
         self._prepare()
         self.complete = False
         """True once every state within the horizon is expanded."""
-        start = self._distribution(self.world.initial(), "initial()")
+        start = self._distribution(ask(world, "initial"), "initial()")
         self.initial: NDArray[np.int64] = np.array([i for _, i in start], dtype=np.int64)
         self.initial_probability: NDArray[np.float64] = np.array([p for p, _ in start], dtype=np.float64)
 
@@ -93,20 +98,20 @@ class StateGraph:
         """What a graph of another kind needs before it gets its initial states."""
 
     @staticmethod
-    def _growing(dtype: Any) -> _Growing:
-        return _Growing(dtype)
+    def _growing(dtype: Any) -> Growing:
+        return Growing(dtype)
 
     def __len__(self) -> int:
         return len(self.states)
 
     @property
     def domain(self) -> Domain:
-        return self.world.domain
+        return self._domain
 
     @property
     def horizon(self) -> int:
         """States of an episode at most, the first included."""
-        return horizon_of(self.world)
+        return asked("the horizon", lambda: horizon_of(self.world))
 
     @property
     def has_goal(self) -> bool:
@@ -122,7 +127,7 @@ class StateGraph:
         """The integer of a state, given to it now if it is new."""
         try:
             known = self._index.get(state)
-        except TypeError:
+        except Exception:
             raise WorldError(
                 f"a state must be hashable, got {type(state).__name__}: use tuples, strings or frozen dataclasses"
             ) from None
@@ -145,10 +150,11 @@ class StateGraph:
         if self.expanded(number):
             return
         state = self.states[number]
-        actions = list(self.world.actions(state))
-        listed = [self.world.outcomes(state, action) for action in actions]
+        actions = actions_of(self.world, state)
+        listed = [outcomes_of(self.world, state, action) for action in actions]
         results = [
-            self._distribution(pairs, f"outcomes of {action!r}") for action, pairs in zip(actions, listed, strict=True)
+            self._distribution(pairs, "outcomes()", state, action)
+            for action, pairs in zip(actions, listed, strict=True)
         ]
         for k, (pairs, merged) in enumerate(zip(listed, results, strict=True), start=len(self.actions)):
             if len(pairs) != len(merged):
@@ -286,19 +292,27 @@ class StateGraph:
 
     def static_facts(self) -> Facts:
         """What holds in every state."""
-        return self.world.static_facts() if offers(self.world, StaticFacts) else Facts()
+        found = ask(self.world, "static_facts") if offers(self.world, StaticFacts) else Facts()
+        if not isinstance(found, Facts):
+            raise WorldError(f"static_facts() must return Facts, got {shown(None, found)}")
+        return found
 
     def _facts(self, states: Sequence[State]) -> list[FactBlock]:
-        if offers(self.world, Batches):
-            return self.world.facts_batch(states)
-        return stack_facts(self.domain, [self.world.facts(s) for s in states], self.static_facts())
+        world = self.world
+        if offers(world, Batches):
+            blocks = asked("facts_batch()", lambda: world.facts_batch(states))
+            if not isinstance(blocks, list) or not all(isinstance(block, FactBlock) for block in blocks):
+                raise WorldError(f"facts_batch() must return a list of FactBlock, got {shown(None, blocks)}")
+            return blocks
+        return facts_of(world, self.domain, states, self.static_facts())
 
     def reached(self, numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
         """In which of these states the world's goal is reached; in none where it has no goal."""
         if not offers(self.world, HasGoal):
             return np.zeros(len(numbers), np.bool_)
         world = self.world
-        return np.array([bool(world.reached(self.states[n])) for n in numbers], np.bool_)
+        answers = [ask(world, "reached", self.states[n]) for n in numbers]
+        return asked("reached()", lambda: np.array([bool(answer) for answer in answers], np.bool_))
 
     def goal(self, number: int) -> bool | None:
         """Is the goal reached here? None for worlds without a goal of their own."""
@@ -308,11 +322,11 @@ class StateGraph:
         """Where another step would have led from a state in which the goal ended the episode; often nobody knows."""
         if not offers(self.world, GoesOn):
             return []
-        return [self.intern(state) for state in self.world.onward(self.states[number])]
+        return [self.intern(state) for state in ask(self.world, "onward", self.states[number])]
 
     def describe(self, number: int) -> str:
         """One line about a state, for people."""
-        return describe(self.world, self.states[number])
+        return asked("describe()", lambda: describe(self.world, self.states[number]))
 
     def instructions(self, numbers: Sequence[int], actions: Sequence[int]) -> list[dict[str, Any] | None]:
         """How each action between these states is carried out, where the world says so."""
@@ -328,11 +342,12 @@ class StateGraph:
 
     def decoded(self, value: Any) -> Action | None:
         """The action that is written as this JSON value, where the world knows without listing actions (`Decodes`)."""
-        return self.world.decode_action(value) if offers(self.world, Decodes) else None
+        world = self.world
+        return asked("decode_action()", lambda: world.decode_action(value)) if offers(world, Decodes) else None
 
     def legal(self, number: int) -> Sequence[Action]:
         """The actions of a state as the world lists them; nothing is expanded."""
-        return self.world.actions(self.states[number])
+        return actions_of(self.world, self.states[number])
 
     def listed(self, action_number: int) -> list[tuple[float, int]]:
         """The outcomes of an action as the world lists them, equal and impossible ones too."""
@@ -344,13 +359,14 @@ class StateGraph:
             for known in self.action_numbers(number):
                 if self.action(known) == action:
                     return self.listed(known)
-        found = self.world.outcomes(self.states[number], action)
+        found = outcomes_of(self.world, self.states[number], action)
         return [(float(probability), self.intern(state)) for probability, state in found]
 
     def first_moves(self, wanted: Mapping[int, int]) -> list[tuple[list[int], bool]]:
         """For each state the successors by its first so many actions, and whether these are all (`listed_lazily`)."""
         world = cast(Lazy, self.world)
-        found = world.first_moves([self.states[n] for n in wanted], list(wanted.values()))
+        states = [self.states[n] for n in wanted]
+        found = asked("first_moves()", lambda: world.first_moves(states, list(wanted.values())))
         return [([self.intern(after) for _, after in moves], done) for moves, done in found]
 
     @property
@@ -368,7 +384,7 @@ class StateGraph:
         state = self.states[number]
         choices = known.get(number)
         if choices is None:
-            listed = [tuple(self.world.outcomes(state, action)) for action in self.world.actions(state)]
+            listed = [self._checked(state, action) for action in actions_of(self.world, state)]
             choices = known[number] = list(
                 {frozenset(Counter(outcomes).items()): outcomes for outcomes in listed}.values()
             )
@@ -388,47 +404,33 @@ class StateGraph:
         """Bytes held by the integer arrays (states, actions and facts are the world's own objects)."""
         return sum(part.nbytes for part in self.arrays())
 
-    def _distribution(self, pairs: Sequence[tuple[float, State]], where: str) -> list[tuple[float, int]]:
-        if len(pairs) == 1 and pairs[0][0] == 1.0:  # the usual case, quickly
-            return [(1.0, self.intern(pairs[0][1]))]
+    def _checked(self, state: State, action: Action) -> Outcomes:
+        """The outcomes of an action as the world lists them, found to be a distribution."""
+        pairs = outcomes_of(self.world, state, action)
+        self._distribution(pairs, "outcomes()", state, action)
+        return tuple((float(p), after) for p, after in pairs)
+
+    def _distribution(
+        self, pairs: Sequence[tuple[float, State]], name: str, *arguments: Any
+    ) -> list[tuple[float, int]]:
+        try:
+            if len(pairs) == 1 and pairs[0][0] == 1.0:  # the usual case, quickly
+                return [(1.0, self.intern(pairs[0][1]))]
+            return self._merged(pairs)
+        except Exception as error:
+            where = place(self.world, *arguments)
+            bad_pairs(pairs, name, where)
+            raise WorldError(f"{name}{where}: {error}") from error
+
+    def _merged(self, pairs: Sequence[tuple[float, State]]) -> list[tuple[float, int]]:
         merged: dict[int, float] = {}
         for probability, state in pairs:
             if not probability >= 0:
-                raise WorldError(f"{where}: {probability!r} is not a probability")
+                raise WorldError(f"{probability!r} is not a probability")
             if probability > 0:
                 number = self.intern(state)
                 merged[number] = merged.get(number, 0.0) + float(probability)
         total = sum(merged.values())
-        if not merged or abs(total - 1) > PROBABILITY_TOLERANCE:
-            raise WorldError(f"{where}: the probabilities add up to {total:g}, not to 1")
+        if not merged or not abs(total - 1) <= PROBABILITY_TOLERANCE:
+            raise WorldError(f"the probabilities add up to {total:g}, not to 1")
         return [(probability / total, number) for number, probability in merged.items()]
-
-
-class _Growing:
-    """A one-dimensional array that grows by doubling, so that kernels read it without a copy."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.data: NDArray[Any] = np.empty(64, dtype=dtype)
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    def append(self, value: float) -> None:
-        if self._size == len(self.data):
-            self.extend((value,))
-            return
-        self.data[self._size] = value
-        self._size += 1
-
-    def extend(self, values: Sequence[float] | NDArray[Any]) -> None:
-        size = self._size + len(values)
-        if size > len(self.data):
-            grown = np.empty(max(size, 2 * len(self.data)), dtype=self.data.dtype)
-            grown[: self._size] = self.data[: self._size]
-            self.data = grown
-        self.data[self._size : size] = values
-        self._size = size
-
-    def view(self) -> NDArray[Any]:
-        return self.data[: self._size]

@@ -30,6 +30,7 @@ from typing import Any
 
 from meip.base import documents
 from meip.base.errors import DocumentError, MeipError, WorldError, did_you_mean
+from meip.base.text import plain
 from meip.model.world import CountsActions, Files, World, has, offers
 
 __all__ = [
@@ -80,10 +81,12 @@ def problem_key(world: Any) -> Any:
     return type(world), world
 
 
-def build_world(factory: Any, parameters: Mapping[str, Any], *, where: str) -> World:
+def build_world(factory: Any, parameters: Mapping[str, Any], *, where: str, folder: str | Path | None = None) -> World:
     """A world from the parameters of a problem document, validated against the fields of its dataclass.
 
-    A class may have `spelled_out`, which replaces what people write for short by what the fields are.
+    A class may have `spelled_out`, which replaces what people write for short by what the fields are, and
+    ``names_files: ClassVar[dict[str, str]]``, the fields that may hold paths and their ending: those have to lie in the
+    document's folder, or below.
     """
     if not (inspect.isclass(factory) and dataclasses.is_dataclass(factory)):
         raise DocumentError(
@@ -92,9 +95,32 @@ def build_world(factory: Any, parameters: Mapping[str, Any], *, where: str) -> W
     short = getattr(factory, "spelled_out", dict)
     try:
         fields = short(parameters)
+        for name, ending in getattr(factory, "names_files", {}).items() if folder is not None else ():
+            if isinstance(fields.get(name), str) and _is_path(fields[name], ending):
+                fields = {**fields, name: _inside(fields[name], Path(str(folder)), name)}
     except MeipError as error:
         raise DocumentError(f"{where}: {error}") from None
     return checked_world(documents.validate(factory, fields, where=where), where)
+
+
+def _is_path(text: str, ending: str) -> bool:
+    return text.endswith(ending) and "\n" not in text and not text.lstrip().startswith("(")
+
+
+def _inside(named: str, folder: Path, field: str) -> str:
+    """The path of a file that a document names, which must not lead out of the document's folder."""
+    try:
+        found = (folder / named).resolve()
+        inside = found.is_relative_to(folder.resolve())
+        as_it_is = found == Path(named).resolve()
+    except (OSError, ValueError, RuntimeError):  # no name that a file could have; a circle of links
+        inside = as_it_is = False
+    if not inside:
+        raise DocumentError(
+            f"$.{field}: {plain(named)!r} leads out of the document's folder; copy the file there, or name it on the "
+            "command line itself"
+        )
+    return named if as_it_is else str(found)
 
 
 def missing_members(world: object) -> list[str]:
@@ -112,13 +138,21 @@ def checked_world(world: Any, where: str) -> World:
     return found
 
 
-def load_problem(source: Mapping[str, Any] | str | Path, *, where: str | None = None, own: str | None = None) -> World:
+def load_problem(
+    source: Mapping[str, Any] | str | Path,
+    *,
+    where: str | None = None,
+    own: str | None = None,
+    folder: str | Path | None = None,
+) -> World:
     """The world that a problem document describes; `source` is the document or the path of its file.
 
     A document whose class has ``stands_for: ClassVar[tuple[str, str]]``, a world and its field, is a problem with
     everything else by default: a garment is to be folded. `own` is code that the user (never the file) names,
-    ``package.module:factory``: the world where the document names one that is not registered.
+    ``package.module:factory``: the world where the document names one that is not registered. Files that a document
+    names lie in `folder` or below: by default that of its file, else the current one.
     """
+    folder = Path.cwd() if isinstance(source, Mapping) and folder is None else Path(folder or Path(str(source)).parent)
     data = source if isinstance(source, Mapping) else documents.read_json(source)
     where = where or ("problem" if isinstance(source, Mapping) else str(source))
     kind, version = documents.kind_of(data, where)
@@ -135,8 +169,8 @@ def load_problem(source: Mapping[str, Any] | str | Path, *, where: str | None = 
     parameters = {key: value for key, value in data.items() if key not in ("format", "world")}
     kinds = registered(WORLDS)
     if own is not None and name not in kinds and name not in kinds.values():
-        return build_world(load_object(own, own, here=True), parameters, where=where)
-    return build_world(load_object(_registered(name, where), where), parameters, where=where)
+        return build_world(load_object(own, own, here=True), parameters, where=where, folder=folder)
+    return build_world(load_object(_registered(name, where), where), parameters, where=where, folder=folder)
 
 
 def resolve_world(spec: str, *, domain: str | Path | None = None) -> World:

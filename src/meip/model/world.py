@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from meip.model.graph import StateGraph
 
 __all__ = [
-    "HOOKS", "Action", "Batches", "CountsActions", "Decodes", "Describes", "Draws", "Fast", "Files", "GoesOn",
-    "HasGoal", "Instructs", "Lazy", "Open", "Paints", "Picture", "State", "StaticFacts", "World", "counted",
+    "HOOKS", "MOST_STATES", "Action", "Batches", "CountsActions", "Decodes", "Describes", "Draws", "Fast", "Files",
+    "GoesOn", "HasGoal", "Instructs", "Lazy", "Open", "Paints", "Picture", "State", "StaticFacts", "World", "counted",
     "describe", "encode", "half_offered", "has", "horizon_of", "offers", "paint", "pictures", "plan_text",
     "with_proposal",
 ]  # fmt: skip
 
+MOST_STATES = 1_000_000  # of an episode; searches keep arrays of this length
 State: TypeAlias = Any  # hashable
 Action: TypeAlias = Any  # hashable
 
@@ -272,6 +273,8 @@ def horizon_of(world: object) -> int:
 
 def _count(world: object, name: str, least: int, what: str) -> int | None:
     found = getattr(world, name, None)
+    if isinstance(found, int | np.integer) and found > MOST_STATES:
+        raise WorldError(f"{name} may be {MOST_STATES:,} {what} at most")
     if found is None or (isinstance(found, int | np.integer) and not isinstance(found, bool) and found >= least):
         return None if found is None else int(found)
     note = " (the first included: at most horizon - 1 actions)" if what == "states" else ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from meip.base.files import write_text
+from meip.base.files import make_folder, write_text
 from meip.report.charts import line_chart
 
 __all__ = ["write_figures"]
@@ -20,6 +20,7 @@ def write_figures(rows: Rows, folder: Path) -> list[Path]:
         **_by_demonstrations([r for r in rows if r["experiment"] == "everyday"]),
         **_by_size([r for r in rows if r["experiment"] == "generalized-planning" and isinstance(r["size"], int)]),
     }
+    make_folder(folder)
     written = []
     for name, text in found.items():
         if text:

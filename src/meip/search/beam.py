@@ -71,6 +71,7 @@ def _search(
             if reason:
                 break
             moves.append(_moves(graph, one.states[-1], rng) if len(one.states) < horizon else [])
+            ranking(graph, [move.state for move in moves[-1]])  # now, between two looks at the clock
             clock.expansions += 1
         g = ranking(graph, sorted({s for one in beam for s in one.states} | {m.state for ms in moves for m in ms}))
         longer: list[History] = []

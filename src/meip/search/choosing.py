@@ -49,8 +49,9 @@ class Chooser:
     """Looks at the alternatives of states as one model sees them: the learned one, or one that held a demonstration
     out."""
 
-    def __init__(self, graph: StateGraph, ranking: ChoiceRanking, view: int = 0) -> None:
+    def __init__(self, graph: StateGraph, ranking: ChoiceRanking, view: int = 0, clock: Clock | None = None) -> None:
         self.graph, self.ranking = graph, ranking
+        self.clock = clock if clock is not None and clock.stop is not None else None  # when to look no further ahead
         self.how = ranking.preferences
         self.least = self.how.least
         seen = ranking.view(view)
@@ -172,6 +173,10 @@ class Chooser:
             front = front[: max(3, (NODES - looked) // max(len(first), 1))]
             todo: list[tuple[float, int, int, Outcomes, int]] = []
             for value, at, i in front:
+                if self.clock is not None:
+                    if self.clock.late:
+                        break
+                    ranking(graph, [max(each)[1] for each in self.alternatives(at)[1]])  # between two looks at it
                 for each in self.alternatives(at)[1]:
                     to = max(each)[1]
                     if to not in known:
@@ -238,7 +243,7 @@ class _Walk:
     def __init__(self, graph: StateGraph, ranking: ChoiceRanking, history: Sequence[int], query: Query) -> None:
         self.graph, self.ranking, self.history = graph, ranking, list(history)
         self.horizon, self.clock = query.length(graph, history), Clock(query, graph)
-        self.choosers = {0: Chooser(graph, ranking)}
+        self.choosers = {0: Chooser(graph, ranking, clock=self.clock)}
 
     def go(
         self, rng: np.random.Generator, loose: float, view: int = 0, stuck: int | None = None
@@ -246,7 +251,7 @@ class _Walk:
         """One walk as a model sees it, by any step that is at most so much worse than the best, given up after so many
         steps that come no higher; what it gained, and its trouble."""
         graph, clock = self.graph, self.clock
-        chooser = self.choosers.setdefault(view, Chooser(graph, self.ranking, view))
+        chooser = self.choosers.setdefault(view, Chooser(graph, self.ranking, view, clock))
         states, actions = list(self.history), list[int]()
         seen = dict[int, int]()
         for state in states:

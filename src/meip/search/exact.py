@@ -11,14 +11,15 @@ from meip.base.arrays import Floats, Ints, Words
 from meip.base.errors import BudgetError
 from meip.base.kernels import kernel, uniform
 from meip.model.graph import StateGraph
-from meip.search.plans import history_count
+from meip.search.plans import history_count, longest_plan
 from meip.search.query import Clock, Found, Query, RootMove, pair_sums
 from meip.search.tree_kernels import TIE, generator, increment, worth
 from meip.utility.ranking import Ranking
 
 __all__ = ["search"]
 
-BATCH = 200_000  # steps of the kernel between two looks at the clock
+LONGEST = 2000  # states of a plan: four tables of its square
+BATCH = 1000  # steps of the kernel until the first look at the clock
 DEPTH, LEAVES, DONE = range(3)
 
 
@@ -58,8 +59,10 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
     g = ranking(graph)
     stack = _started(graph, g, history, horizon, query)
     settings, reason = query.numbers(horizon), ""
+    batch = BATCH
     while not stack.counts[DONE] and not reason:
-        _induce(graph.arrays(), g, stack, settings, len(history), BATCH)
+        _induce(graph.arrays(), g, stack, settings, len(history), batch)
+        batch = clock.pace(batch)
         clock.expansions = int(stack.counts[LEAVES])
         reason = "" if stack.counts[DONE] else clock.reason()
     start = len(history)
@@ -85,7 +88,11 @@ def _unfinished(
 
 
 def _started(graph: StateGraph, g: Floats, history: Sequence[int], horizon: int, query: Query) -> _Stack:
-    size, start = horizon + 1, len(history)
+    start = len(history)
+    longest = longest_plan(graph, history[-1], horizon - start + 1)
+    if longest > LONGEST:
+        raise BudgetError(f"exact search: plans of {longest:,} states, at most {LONGEST:,} fit; use method='beam'")
+    size = start + longest
     actions = len(graph.action_numbers(history[-1])) if start < horizon else 0
     lines = np.zeros((6, size), np.int64)
     squares = np.zeros((4, size, size), np.int64)

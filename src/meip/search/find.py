@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from meip.base.errors import LearningError, did_you_mean
 from meip.model.graph import StateGraph
 from meip.search import batched_tree, beam, best_first, choosing, exact, greedy, tree
-from meip.search.plans import history_count
+from meip.search.plans import history_count, longest_plan
 from meip.search.query import Clock, Found, Query
 from meip.search.tree_kernels import DEFAULT_RULES
 from meip.utility.ranking import Ranking
@@ -55,6 +55,7 @@ def _automatic(graph: StateGraph, history: Sequence[int], query: Query) -> str:
     budget = min(EXACT_HISTORIES, query.nodes, query.iterations or EXACT_HISTORIES)
     length = query.length(graph, history) - len(history) + 1
     stop = Clock(query, graph).stop
-    if not graph.listed_lazily and history_count(graph, history[-1], length, budget, stop) <= budget:
+    few = not graph.listed_lazily and history_count(graph, history[-1], length, budget, stop) <= budget
+    if few and longest_plan(graph, history[-1], length) <= exact.LONGEST:
         return "exact"
     return "beam" if tree.certain(graph) else "mcts"

@@ -23,8 +23,12 @@ from meip.search.tree_kernels import TIE, generator, uniform
 from meip.utility.ordering import batch_tau
 from meip.utility.ranking import Ranking
 
-__all__ = ["PlanSet", "concatenate", "enumerate_plans", "history_count", "roll_out", "sample_model", "sample_plans"]
+__all__ = [
+    "PlanSet", "check_table", "concatenate", "enumerate_plans", "history_count", "longest_plan", "roll_out",
+    "sample_model", "sample_plans",
+]  # fmt: skip
 
+MOST_CELLS = 20_000_000  # states in a table of plans, 320 MB
 MOST_EXPANSIONS = 50_000
 HOPELESS = 16  # give up counting when one more layer like the last would exceed the limit this many times ..
 LOST = 1000  # .. or all layers that are left
@@ -105,6 +109,8 @@ def enumerate_plans(graph: StateGraph, start: int, length: int, limit: int = 1_0
     count = history_count(graph, start, length, limit)
     if count > limit:
         raise BudgetError(f"more than {limit} plans of {length} states: sample them instead, or raise the limit")
+    length = longest_plan(graph, start, length)
+    check_table(count, length)
     states = np.full((count, length), -1, np.int64)
     actions = np.full((count, length), -1, np.int64)
     lengths = np.zeros(count, np.int64)
@@ -112,6 +118,25 @@ def enumerate_plans(graph: StateGraph, start: int, length: int, limit: int = 1_0
     arrays = graph.arrays()
     _enumerate(arrays, action_shares(arrays), start, states, actions, lengths, log_base)
     return PlanSet(states, actions, lengths, log_base)
+
+
+def longest_plan(graph: StateGraph, start: int, length: int) -> int:
+    """States of the longest plan from `start`, at most `length`: horizons may be much longer than plans."""
+    layer = {start}
+    for depth in range(1, length):
+        layer = {successor for state in layer for successor in graph.successors(state)}
+        if not layer:
+            return depth
+    return length
+
+
+def check_table(plans: int, length: int) -> None:
+    """Refuse a table of plans that would not fit into memory, before it is made."""
+    if plans * length > MOST_CELLS:
+        raise BudgetError(
+            f"{plans:,} plans of up to {length:,} states each are more than fit into a table of {MOST_CELLS:,} states: "
+            "give a shorter horizon"
+        )
 
 
 @kernel
@@ -152,19 +177,22 @@ def _enumerate(graph: Any, share: Any, start: int, states: Any, actions: Any, le
 def roll_out(graph: StateGraph, start: int, length: int, count: int, seed: int) -> PlanSet:
     """`count` plans drawn from P0. Only states that are drawn get numbers: nothing is expanded."""
     rng = np.random.default_rng(seed)
-    states = np.full((count, length), -1, np.int64)
-    lengths = np.ones(count, np.int64)
     log_base = np.zeros(count)
-    states[:, 0] = start
     known: dict[int, Sequence[Any]] = {}
-    for i in range(count):
-        for n in range(1, length):
-            step = graph.drawn(int(states[i, n - 1]), rng, known)
+    plans = [[start] for _ in range(count)]
+    for i, plan in enumerate(plans):
+        for _ in range(1, length):
+            step = graph.drawn(plan[-1], rng, known)
             if step is None:
                 break
-            states[i, n], probability = step
-            lengths[i] = n + 1
-            log_base[i] += np.log(probability)
+            plan.append(step[0])
+            log_base[i] += np.log(step[1])
+            if len(plan) * (i + 1) > MOST_CELLS:
+                check_table(count, len(plan))
+    lengths = np.array([len(plan) for plan in plans], np.int64)
+    states = np.full((count, int(lengths.max(initial=1))), -1, np.int64)
+    for i, plan in enumerate(plans):
+        states[i, : len(plan)] = plan
     return PlanSet(states, np.full_like(states, -1), lengths, log_base)
 
 

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from meip.base.errors import LearningError, did_you_mean
 from meip.model.graph import StateGraph
+from meip.model.world import MOST_STATES
 from meip.search import tree_kernels as kernels
 
 __all__ = ["CHANCES", "Agent", "Chance", "Clock", "Found", "Query", "RootMove", "pair_sums"]
 
 Chance = Literal["expectation", "posterior", "probability"]
 CHANCES: tuple[Chance, ...] = ("expectation", "posterior", "probability")
+PACE = 0.05  # seconds between two looks at the clock, about
 SOFT_SCALE = 2.0  # mean of tanh(2 * difference): tau with a soft tie-break
 
 
@@ -62,10 +64,12 @@ class Query:
             raise LearningError(f"chance={self.chance!r}: {did_you_mean(self.chance, CHANCES)}")
         if self.horizon is not None and self.horizon < 1:
             raise LearningError(f"horizon counts the states of a plan, so it is at least 1, got {self.horizon}")
-        for name in ("iterations", "nodes", "width"):
+        if self.horizon is not None and self.horizon > MOST_STATES:
+            raise LearningError(f"a horizon may be {MOST_STATES:,} states at most")
+        for name, least in (("iterations", 1), ("nodes", 1), ("width", 1), ("seed", 0)):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise LearningError(f"{name} must be at least 1, got {value}")
+            if value is not None and value < least:
+                raise LearningError(f"{name} must be at least {least}, got {value}")
 
     def changed(self, **changes: Any) -> Query:
         """The same query with some fields changed; an unknown name is corrected."""
@@ -132,7 +136,7 @@ class Clock:
     """When a search has to stop: its time, what it may expand, and how many states it may see."""
 
     def __init__(self, query: Query, graph: StateGraph, default: int | None = None) -> None:
-        self.begun = time.monotonic()
+        self.begun = self._looked = time.monotonic()
         self.stop = None if query.seconds is None else self.begun + query.seconds
         self.most = query.iterations if query.iterations is not None else default
         self.graph, self.room = graph, len(graph) + query.nodes
@@ -145,6 +149,12 @@ class Clock:
     @property
     def seconds(self) -> float:
         return time.monotonic() - self.begun
+
+    def pace(self, amount: int) -> int:
+        """How much to do until the next look at the clock: about a twentieth of a second, by what the last took."""
+        before, self._looked = self._looked, time.monotonic()
+        took = self._looked - before
+        return amount * 2 if took < PACE / 2 else max(1, amount // 2) if took > 2 * PACE else amount
 
     def reason(self) -> str:
         """Which limit is reached; "" while none is."""

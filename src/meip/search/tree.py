@@ -18,7 +18,6 @@ __all__ = ["SIMULATIONS", "branch_means", "certain", "search", "searched"]
 
 SIMULATIONS = 3000
 LARGEST_START = 1 << 14  # nodes that a tree has room for before it grows
-BATCH = 64  # simulations between two looks at the clock
 
 
 def certain(graph: StateGraph) -> bool:
@@ -30,6 +29,9 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
     """Where nothing is left to chance, the best plan seen is the plan; else the actions with the best mean returns."""
     horizon, clock = query.length(graph, history), Clock(query, graph, SIMULATIONS)
     tree, stopped = searched(graph, ranking, history, horizon, query, clock)
+    if not tree.counts[kernels.ITERATIONS]:  # not one simulation was finished in time: stay where one is
+        value = query.worth(float(tree.node_soft[0]), float(tree.node_sign[0]), len(history), horizon)
+        return Found(tuple(history), (), value, stopped, 0, clock.seconds, "mcts")
     root = _root(graph, tree, history[-1])
     rng = np.random.default_rng([query.seed, 1])
     if certain(graph):
@@ -62,7 +64,7 @@ def searched(
     tree.counts[kernels.NODES], tree.counts[kernels.HISTORY] = 1, len(history)
     settings = query.numbers(horizon, scaled.mode, certain=certain(graph))
     widen = np.array(query.widening or (0.0, 0.0), np.float64)
-    batch = most if clock.stop is None else BATCH
+    batch = most if clock.stop is None else 1
     while tree.counts[kernels.ITERATIONS] < most:
         tree.counts[kernels.TARGET] = min(tree.counts[kernels.ITERATIONS] + batch, most)
         status = kernels.simulate(graph.arrays(), g, soft_signs, tree, settings, widen, query.rules)
@@ -75,8 +77,10 @@ def searched(
             if tree.counts[kernels.NODES] >= query.nodes:
                 return tree, "nodes"
             tree = _grown(tree)
-        if clock.late and tree.counts[kernels.ITERATIONS] > 0:
+        if clock.late:
             return tree, "seconds"
+        if status == kernels.DONE and clock.stop is not None:
+            batch = clock.pace(batch)
     return tree, "iterations"
 
 

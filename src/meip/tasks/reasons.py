@@ -14,7 +14,7 @@ import numpy as np
 from meip.concepts.values.columns import Programs, values_at
 from meip.model.graph import StateGraph
 from meip.search.choosing import Chooser, Options
-from meip.search.query import Found, Query
+from meip.search.query import Clock, Found, Query
 from meip.tasks.task import Reason
 from meip.utility.preferences import ChoiceRanking
 from meip.utility.terms import features
@@ -23,6 +23,7 @@ __all__ = ["Told", "explained"]
 
 SAME = 1e-9
 MOST = 3  # reasons for a step
+LEAST = 0.2  # seconds for looking at the steps of a plan, where a search has used all of its time
 
 
 class Told(NamedTuple):
@@ -35,11 +36,13 @@ class Told(NamedTuple):
 
 
 def explained(graph: StateGraph, ranking: ChoiceRanking, found: Found, query: Query) -> Told:
-    """Look at every step of a plan again, with the eyes of each held-out model."""
+    """Look at every step of a plan again, with the eyes of each held-out model; out of time, without looking ahead."""
+    left_over = None if query.seconds is None else max(query.seconds - found.seconds, LEAST)
+    clock = Clock(query.changed(seconds=left_over), graph)
     states, horizon = found.states, query.length(graph, found.states[:1])
     first = len(states) - len(found.actions) - 1
     views = range(1, ranking.preferences.judges + 1)
-    choosers = [Chooser(graph, ranking, view) for view in (0, *views)]
+    choosers = [Chooser(graph, ranking, view, clock) for view in (0, *views)]
     seen: dict[int, int] = {}
     confidence: list[float] = []
     silent: list[int] = []

@@ -25,6 +25,7 @@ RitualState = tuple[Offer, ...]  # one per stage
 NOTHING = (0, 0)
 NOT_VISITED = (-1, 0)
 LARGEST = 1000
+MOST_FACTS = 100_000
 PLURALS = {"torch": "torches", "bamboo": "bamboos", "clay": "clays"}
 
 
@@ -48,6 +49,8 @@ class Ritual(World):
             raise WorldError("a ritual needs at least one stage, one type and one object")
         if max(self.stages, self.objects, self.distractors, len(self.types)) > LARGEST:
             raise WorldError(f"a ritual has at most {LARGEST} stages, types, objects and distractors")
+        if self.stages * len(self.types) * self.objects > MOST_FACTS:
+            raise WorldError(f"a ritual has at most {MOST_FACTS:,} facts: stages times types times objects")
         if len(set(self.types)) != len(self.types):
             raise WorldError(f"the types of a ritual must differ, got {', '.join(self.types)}")
         if self.order not in ("free", "enforced"):

@@ -6,6 +6,7 @@ default, so that a page can restyle a picture that it embeds.
 
 from __future__ import annotations
 
+import os
 from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
@@ -19,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.base.arrays import Floats
-from meip.base.documents import write_text
 from meip.base.errors import DocumentError, MeipError
+from meip.base.files import write_bytes, write_text
 
 __all__ = ["DARK", "LIGHT", "Canvas", "Dot", "Image", "Shape", "Text", "Theme", "fitted", "load_cv2", "to_image"]
 __all__ += ["to_svg", "write_canvas", "write_image"]
@@ -193,6 +194,7 @@ def _printable(text: str) -> str:
 
 def load_cv2() -> Any:
     """OpenCV, or a message that says how to get it. Only pictures need it."""
+    os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(2**26))  # for formats whose size we do not read ourselves
     try:
         import cv2
     except ImportError:
@@ -322,8 +324,4 @@ def write_canvas(path: str | Path, canvas: Canvas, theme: Theme = LIGHT) -> None
 def write_image(path: str | Path, image: NDArray[np.uint8]) -> None:
     """Write an image or a mask as PNG."""
     _, data = load_cv2().imencode(".png", image)
-    try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_bytes(data.tobytes())
-    except OSError as error:
-        raise DocumentError(f"{path}: cannot be written: {error.strerror}") from None
+    write_bytes(path, data.tobytes())

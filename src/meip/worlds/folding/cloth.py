@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 from meip.base.arrays import Floats
 from meip.base.documents import document
 from meip.base.errors import WorldError, did_you_mean
+from meip.base.text import plain
 
 __all__ = [
     "CREASE", "NECK", "OUTLINE", "ROUNDING", "SEAM", "TAGS", "Cloth", "Garment", "Layer", "Part", "first_crossing",
     "signed_area",
 ]  # fmt: skip
 
+MAX_POINTS = 4000  # of a part
+MAX_PARTS = 1000
 TAGS = ("outline", "seam", "crease", "neck")
 OUTLINE, SEAM, CREASE, NECK = range(4)
 
@@ -105,6 +108,8 @@ class Garment:
             raise WorldError(f"garment {self.name!r}: a unit cannot be {self.centimetre} cm long")
         if not self.parts:
             raise WorldError(f"garment {self.name!r} has no parts; it needs at least a body")
+        if len(self.parts) > MAX_PARTS:
+            raise WorldError(f"garment {plain(self.name)!r} has {len(self.parts):,} parts; {MAX_PARTS} at most")
         names = [part.name for part in self.parts]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -244,6 +249,8 @@ def _check_outline(name: str, points: Sequence[Point], tags: Sequence[str]) -> N
     """A part must be a simple polygon with known tags."""
     if len(points) < 3:
         raise WorldError(f"part {name!r} has {len(points)} points; a polygon needs at least 3")
+    if len(points) > MAX_POINTS:
+        raise WorldError(f"part {name!r} has {len(points):,} points; {MAX_POINTS:,} at most: straighten its outline")
     if len(tags) != len(points):
         raise WorldError(f"part {name!r} has {len(points)} edges but {len(tags)} tags; give one tag per edge")
     for tag in tags:
@@ -276,11 +283,14 @@ def first_crossing(polygon: Floats) -> tuple[int, int] | None:
             (q[..., 0] - p[..., 0]) * (r[..., 1] - p[..., 1]) - (q[..., 1] - p[..., 1]) * (r[..., 0] - p[..., 0])
         )
 
-    p, q, r, s = a[:, None], b[:, None], a[None], b[None]
-    split = (side(p, q, r) * side(p, q, s) <= 0) & (side(r, s, p) * side(r, s, q) <= 0)
-    boxes = ((np.maximum(p, q) >= np.minimum(r, s)) & (np.maximum(r, s) >= np.minimum(p, q))).all(axis=-1)
-    gap = np.abs(np.arange(n)[:, None] - np.arange(n)[None])
-    meets = split & boxes & (gap > 1) & (gap < n - 1)
-    if not meets.any():
-        return None
-    return divmod(int(np.argmax(meets)), n)
+    rows = max(1, 2**18 // n)  # so many edges at a time, each with all
+    for first in range(0, n, rows):
+        p, q, r, s = a[first : first + rows, None], b[first : first + rows, None], a[None], b[None]
+        split = (side(p, q, r) * side(p, q, s) <= 0) & (side(r, s, p) * side(r, s, q) <= 0)
+        boxes = ((np.maximum(p, q) >= np.minimum(r, s)) & (np.maximum(r, s) >= np.minimum(p, q))).all(axis=-1)
+        gap = np.abs(np.arange(first, first + len(p))[:, None] - np.arange(n)[None])
+        meets = split & boxes & (gap > 1) & (gap < n - 1)
+        if meets.any():
+            i, j = divmod(int(np.argmax(meets)), n)
+            return first + i, j
+    return None

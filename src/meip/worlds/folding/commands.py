@@ -11,6 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
+from meip.base.files import make_folder, writable, writable_folder
+from meip.base.text import say
 from meip.worlds.folding.parse_command import parse_picture
 
 __all__ = [
@@ -37,8 +39,13 @@ def list_garments(
     style: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A style parameter.")] = None,
     random: Annotated[int, typer.Option("--random", min=0, max=10_000, help="Draw this many at random.")] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random draws.")] = 0,
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write documents here.")] = None,
-    picture: Annotated[Path | None, typer.Option("--picture", help="Draw them: .svg or .png.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", callback=writable_folder, help="Write documents here."),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", callback=writable, help="Draw them: .svg or .png.")
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """List garment templates and their style parameters, or draw garments.
@@ -59,13 +66,13 @@ def list_garments(
     garments = _drawn(chosen, random, seed) if random else [garment_of_style(make_style(n, **values)) for n in chosen]
     _keep(garments, output, picture)
     if as_json:
-        typer.echo(json.dumps({name: {k: vars(p) for k, p in parameters(name).items()} for name in chosen}, indent=2))
+        say(json.dumps({name: {k: vars(p) for k, p in parameters(name).items()} for name in chosen}, indent=2))
     elif output is None and picture is None:
         for one in garments:
             parts = ", ".join(f"{part.name} ({len(part.points)} corners)" for part in one.parts)
-            typer.echo(f"{one.name}: {parts}")
+            say(f"{one.name}: {parts}")
         for name, p in parameters(template).items() if template else ():
-            typer.echo(f"  {name:14} {p.low:g} to {p.high:g}, by default {p.default:g}: {p.meaning}")
+            say(f"  {name:14} {p.low:g} to {p.high:g}, by default {p.default:g}: {p.meaning}")
 
 
 def _style(settings: list[str]) -> dict[str, float]:
@@ -93,18 +100,19 @@ def _keep(garments: list[Any], folder: Path | None, picture: Path | None) -> Non
     from meip.base import documents
 
     if folder is not None:
+        make_folder(folder)
         used: dict[str, int] = {}
         for one in garments:
             name = _file_name(one.name)
             used[name] = used.get(name, 0) + 1
             documents.write(folder / (f"{name}.json" if used[name] == 1 else f"{name}-{used[name]}.json"), one)
-        typer.echo(f"{len(garments)} garment{'s' if len(garments) != 1 else ''} written to {folder}")
+        say(f"{len(garments)} garment{'s' if len(garments) != 1 else ''} written to {folder}")
     if picture is not None:
         from meip.worlds.folding.canvas import write_canvas
         from meip.worlds.folding.render import garment_sheet
 
         write_canvas(picture, garment_sheet(garments, columns=max(1, min(12, round(len(garments) ** 0.5 * 1.4)))))
-        typer.echo(f"drawn in {picture}")
+        say(f"drawn in {picture}")
 
 
 def _file_name(name: str) -> str:
@@ -124,15 +132,15 @@ def list_fluents(as_json: _Json = False) -> None:
 
     rows = fluent_rows()
     if as_json:
-        typer.echo(json.dumps([row._asdict() for row in rows], indent=2))
+        say(json.dumps([row._asdict() for row in rows], indent=2))
         return
-    typer.echo(f"{'paper':18} {'here':16} {'arity':>5}  {'type':10} {'of':18} {'flat':>8} {'folded':>8}")
+    say(f"{'paper':18} {'here':16} {'arity':>5}  {'type':10} {'of':18} {'flat':>8} {'folded':>8}")
     for row in rows:
         here = row.name + "*" * (not row.extended)
         numbers = f"{row.flat:8.3g} {row.folded:8.3g}"
-        typer.echo(f"{row.paper or '-':18} {here:16} {row.arity:5}  {row.type:10} {row.of:18} {numbers}")
-    typer.echo('* only with "fluents": "paper" in a problem, which has the first ten; by default those without a star.')
-    typer.echo("Flat, folded: of the first demonstrated shirt; a function's mean, for how many a predicate is true.")
+        say(f"{row.paper or '-':18} {here:16} {row.arity:5}  {row.type:10} {row.of:18} {numbers}")
+    say('* only with "fluents": "paper" in a problem, which has the first ten; by default those without a star.')
+    say("Flat, folded: of the first demonstrated shirt; a function's mean, for how many a predicate is true.")
 
 
 fold_app.command("parse")(parse_picture)
@@ -141,7 +149,7 @@ fold_app.command("parse")(parse_picture)
 @fold_app.command("render")
 def render_files(
     files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Garments, .fold files, demonstrations.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The picture: .svg or .png.")],
+    output: Annotated[Path, typer.Option("-o", "--output", callback=writable, help="The picture: .svg or .png.")],
     title: Annotated[str, typer.Option("--title", help="A heading.")] = "",
     columns: Annotated[int, typer.Option("--columns", min=1, max=20, help="Plans beside each other.")] = 1,
     theme: _Theme = "light",
@@ -161,15 +169,19 @@ def render_files(
         raise MeipError(f"--theme: unknown {theme!r}; {did_you_mean(theme, themes)}")
     rows = [row for path in files for row in rows_of_file(path)]
     write_canvas(output, contact_sheet(rows, title=title, columns=columns), themes[theme])
-    typer.echo(f"{len(rows)} rows drawn in {output}")
+    say(f"{len(rows)} rows drawn in {output}")
 
 
 @fold_app.command("import")
 def import_shirts(
     xml: Annotated[Path, typer.Argument(help="Labelled photographs: 'CVAT for images' XML.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Write the garments here.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", callback=writable_folder, help="Write the garments here.")
+    ],
     outline: Annotated[str, typer.Option("--outline", help="keypoints or mask.")] = "keypoints",
-    picture: Annotated[Path | None, typer.Option("--picture", help="Draw them all: .svg or .png.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", callback=writable, help="Draw them all: .svg or .png.")
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Import photographed shirts; what cannot be used is listed with the reason.
@@ -187,21 +199,21 @@ def import_shirts(
     if as_json:
         reasons = [vars(item) for item in result.rejected]
         taken = [{"name": g.name, "image": image} for g, image in zip(result.garments, result.images, strict=True)]
-        typer.echo(json.dumps({"garments": taken, "rejected": reasons}, indent=2))
+        say(json.dumps({"garments": taken, "rejected": reasons}, indent=2))
     else:
         for item in result.rejected:
-            typer.echo(f"{xml}:{item.line}: {item.name}: left out: {item.reason}")
+            say(f"{xml}:{item.line}: {item.name}: left out: {item.reason}")
         for one, image in zip(result.garments, result.images, strict=True):
             if len(one.parts) < 3:
-                typer.echo(f"{one.name} ({image}): without the sleeve that lies on the body")
-        typer.echo(f"{len(result.garments)} garments, {len(result.rejected)} left out")
+                say(f"{one.name} ({image}): without the sleeve that lies on the body")
+        say(f"{len(result.garments)} garments, {len(result.rejected)} left out")
     _keep(list(result.garments), output, picture)
 
 
 @fold_app.command("convert")
 def convert(
     source: Annotated[Path, typer.Argument(help="A garment (.json) or a .fold file.")],
-    target: Annotated[Path, typer.Argument(help="The other of the two.")],
+    target: Annotated[Path, typer.Argument(callback=writable, help="The other of the two.")],
 ) -> None:
     """Convert a garment document to the FOLD format, or a flat .fold file to a garment document.
 
@@ -219,12 +231,14 @@ def convert(
     if not isinstance(subject, Garment) and target.suffix.lower() != ".fold":
         raise MeipError(f"{source}: a folded cloth is not a garment document; render it, or keep it as .fold")
     (write_fold if target.suffix.lower() == ".fold" else documents.write)(target, subject)
-    typer.echo(f"written: {target}")
+    say(f"written: {target}")
 
 
 @fold_app.command()
 def demonstrate(
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="JSON Lines file to append to.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", callback=writable, help="JSON Lines file to append to.")
+    ],
     templates: Annotated[
         list[str] | None, typer.Option("--template", help="Kind of garment, once or more; default: shirts.")
     ] = None,
@@ -262,7 +276,7 @@ def demonstrate(
     for one in shown:
         said = {} if fluents == "extended" else {"fluents": fluents}
         append_demonstration(output, replace(one, problem={**one.problem, **said}))
-    typer.echo(f"{output}: {len(shown)} scripted demonstrations added")
+    say(f"{output}: {len(shown)} scripted demonstrations added")
 
 
 def _check_fluents(name: str) -> None:
@@ -275,7 +289,9 @@ def _check_fluents(name: str) -> None:
 @fold_app.command("problem")
 def write_problem(
     garment: Annotated[str, typer.Argument(help="A template's name, or a garment document (.json).")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The problem document (.json).")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", callback=writable, help="The problem document (.json).")
+    ],
     folds: Annotated[int, typer.Option(min=1, help="How often it may be folded.")] = 3,
     candidates: Annotated[int, typer.Option(min=1, help="Folds that are considered in each state.")] = 40,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Which of them.")] = 0,
@@ -306,4 +322,4 @@ def write_problem(
     known: Any = fluents
     found = problem_document(Folding(chosen, folds + 1, candidates=candidates, seed=seed, fluents=known))
     write_text(output, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-    typer.echo(f"{output}: fold {chosen.name} up to {folds} times")
+    say(f"{output}: fold {chosen.name} up to {folds} times")

@@ -18,6 +18,8 @@ import numpy as np
 
 from meip.base.arrays import Floats
 from meip.base.errors import DocumentError, WorldError, did_you_mean
+from meip.base.files import read_bytes
+from meip.base.text import plain
 from meip.worlds.folding.cloth import Garment, Part, first_crossing, signed_area
 from meip.worlds.folding.planar import chord_inside, inserted, pairs, simplified
 
@@ -26,6 +28,7 @@ __all__ = ["CvatImport", "LabelledImage", "Rejection", "garment_of_image", "impo
 OUTLINES = ("keypoints", "mask")
 MAX_BYTES = 64 * 2**20
 MAX_POINTS = 4000
+LARGEST = 1e7  # pixels
 BODY_LENGTH = 70.0
 """Photographs have no scale: every shirt is made 70 cm from the hem to the neck."""
 REACH = 0.12
@@ -87,12 +90,7 @@ def import_cvat(path: str | Path, *, outline: str = "keypoints", tolerance: floa
 
 def read_cvat(path: str | Path) -> list[LabelledImage]:
     """The labelled images of a CVAT XML file."""
-    try:
-        if Path(path).stat().st_size > MAX_BYTES:
-            raise DocumentError(f"{path}: larger than {MAX_BYTES // 2**20} MB; export fewer images at a time")
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise DocumentError(f"{path}: cannot be read: {error.strerror}") from None
+    data = read_bytes(path, MAX_BYTES)
     reader = _Reader(str(path))
     try:
         reader.parser.Parse(data, True)
@@ -101,8 +99,12 @@ def read_cvat(path: str | Path) -> list[LabelledImage]:
         raise DocumentError(
             f"{path}: line {error.lineno}, column {error.offset + 1}: not well-formed XML ({what}); was it cut off?"
         ) from None
+    except (LookupError, ValueError) as error:  # an encoding that the parser does not know, or of several bytes
+        if isinstance(error, DocumentError):
+            raise
+        raise DocumentError(f"{path}: line 1: its encoding cannot be read ({error}); save it as UTF-8") from None
     if reader.root != "annotations":
-        raise DocumentError(f"{path}: expected CVAT for images (root <annotations>), got <{reader.root}>")
+        raise DocumentError(f"{path}: expected CVAT for images (root <annotations>), got <{plain(reader.root)}>")
     if not reader.images:
         raise DocumentError(f"{path}: holds no <image>; export the task from CVAT as 'CVAT for images'")
     return reader.images
@@ -141,7 +143,7 @@ class _Reader:
         try:
             pairs = [[float(number) for number in pair.split(",")] for pair in text.split(";") if pair.strip()]
             found = np.array(pairs, dtype=np.float64).reshape(len(pairs), 2)
-            if np.isfinite(found).all():
+            if (np.abs(found) < LARGEST).all():
                 return found
         except ValueError:
             pass

@@ -19,7 +19,20 @@ import numpy as np
 from meip.base.arrays import Floats
 from meip.base.documents import write_text
 from meip.base.errors import DocumentError, WorldError
-from meip.worlds.folding.cloth import CREASE, OUTLINE, SEAM, TAGS, Cloth, Garment, Layer, Part, signed_area
+from meip.base.files import decoded, load_json, read_bytes
+from meip.worlds.folding.cloth import (
+    CREASE,
+    MAX_PARTS,
+    MAX_POINTS,
+    OUTLINE,
+    SEAM,
+    TAGS,
+    Cloth,
+    Garment,
+    Layer,
+    Part,
+    signed_area,
+)
 from meip.worlds.folding.planar import pairs
 
 __all__ = ["cloth_from_fold", "fold_of_cloth", "fold_of_garment", "garment_from_fold", "read_fold", "write_fold"]
@@ -128,16 +141,7 @@ def write_fold(path: str | Path, subject: Garment | Cloth) -> None:
 
 def read_fold(path: str | Path) -> Garment | Cloth:
     """Read a .fold file: a folded form as a cloth, anything else as a garment whose parts are the faces."""
-    try:
-        if Path(path).stat().st_size > MAX_BYTES:
-            raise DocumentError(f"{path}: larger than {MAX_BYTES // 2**20} MB")
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DocumentError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DocumentError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    except (ValueError, RecursionError) as error:
-        raise DocumentError(f"{path}: not JSON: {str(error)[:80]}") from None
+    data = load_json(decoded(read_bytes(path, MAX_BYTES), path), str(path))
     if isinstance(data, dict) and _is_folded(data):
         return cloth_from_fold(data, where=str(path))
     return garment_from_fold(data, where=str(path))
@@ -167,7 +171,7 @@ def garment_from_fold(data: Any, *, where: str = "fold") -> Garment:
         )
     except WorldError as error:
         raise DocumentError(f"{where}: {error}") from None
-    except (TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError, AttributeError, OverflowError):
         raise DocumentError(
             f"{where}: meip:logo must be a list of points and meip:style an object of numbers"
         ) from None
@@ -218,19 +222,23 @@ def _mesh(data: Any, where: str) -> tuple[Floats, list[list[int]]]:
             raise ValueError
     except KeyError:
         raise DocumentError(f"{where}: $.vertices_coords is missing") from None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DocumentError(f"{where}: $.vertices_coords: expected a list of [x, y], numbers below 1e9") from None
     if coords.shape[1] == 3 and np.ptp(coords[:, 2]) > 0:
         raise DocumentError(f"{where}: $.vertices_coords: the model is not flat: its z coordinates differ")
     faces = data.get("faces_vertices")
     if not isinstance(faces, list) or not faces:
         raise DocumentError(f"{where}: $.faces_vertices is missing or empty; have your software write the faces too")
+    if len(faces) > MAX_PARTS:
+        raise DocumentError(f"{where}: $.faces_vertices: {len(faces):,} faces; {MAX_PARTS} at most")
     for f, ring in enumerate(faces):
         whole = isinstance(ring, list) and all(isinstance(v, int) and 0 <= v < len(coords) for v in ring)
         if not whole or len(ring) < 3:
             raise DocumentError(
                 f"{where}: $.faces_vertices[{f}]: expected at least 3 indices of {len(coords)} vertices"
             )
+        if len(ring) > MAX_POINTS:
+            raise DocumentError(f"{where}: $.faces_vertices[{f}]: {len(ring):,} vertices; {MAX_POINTS:,} at most")
     return coords[:, :2], faces
 
 
@@ -267,7 +275,7 @@ def _maps(data: dict[str, Any], coords: Floats, faces: list[list[int]], up: list
             maps = np.array(given, dtype=np.float64).reshape(len(faces), 2, 3)
             if not (np.abs(maps) < LARGEST).all():
                 raise ValueError
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise DocumentError(f"{where}: $.faces_meip:map: expected a 2 x 3 matrix per face") from None
         square = maps[:, :, :2]
         if not np.allclose(square @ square.transpose(0, 2, 1), np.eye(2), atol=1e-6):

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from meip.base.errors import MeipError
+from meip.base.files import writable
+from meip.base.text import say
 
 __all__ = ["parse_picture"]
 
@@ -17,10 +19,18 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs ins
 
 def parse_picture(
     image: Annotated[Path, typer.Argument(help="A picture of one garment.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the parse graph (.json).")] = None,
-    garment: Annotated[Path | None, typer.Option("--garment", help="Write the garment (.json or .fold).")] = None,
-    picture: Annotated[Path | None, typer.Option("--picture", help="Draw it over the picture: .svg or .png.")] = None,
-    tree: Annotated[Path | None, typer.Option("--tree", help="Draw the parse tree: .svg or .png.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", callback=writable, help="Write the parse graph (.json).")
+    ] = None,
+    garment: Annotated[
+        Path | None, typer.Option("--garment", callback=writable, help="Write the garment (.json or .fold).")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", callback=writable, help="Draw it over the picture: .svg or .png.")
+    ] = None,
+    tree: Annotated[
+        Path | None, typer.Option("--tree", callback=writable, help="Draw the parse tree: .svg or .png.")
+    ] = None,
     up: Annotated[
         str | None, typer.Option("--up", help="Where its top is: up, right, down, left, or degrees clockwise.")
     ] = None,
@@ -65,7 +75,7 @@ def parse_picture(
     if garment is not None and not graph.doubt:
         (write_fold if garment.suffix.lower() == ".fold" else documents.write)(garment, to_garment(graph))
     if as_json:
-        typer.echo(json.dumps(documents.dump(graph), indent=2, ensure_ascii=False))
+        say(json.dumps(documents.dump(graph), indent=2, ensure_ascii=False))
     else:
         _say(graph, image, [output, picture, tree, *([] if graph.doubt else [garment])])
     if graph.doubt:
@@ -75,13 +85,13 @@ def parse_picture(
 def _say(graph: Any, image: Path, written: list[Path | None]) -> None:
     """A parse in words: its parts, what was chosen, how sure it is."""
     names = ", ".join(f"{polygon.name} ({len(polygon.edges)} edges)" for polygon in graph.polygons)
-    typer.echo(f"{image}: {len(graph.polygons)} polygons: {names}; {len(graph.vertices)} vertices")
+    say(f"{image}: {len(graph.polygons)} polygons: {names}; {len(graph.vertices)} vertices")
     chosen = ", ".join(f"{choice.alternative} ({choice.probability:.0%})" for choice in graph.choices)
     second = f"; second best: {graph.second.kind} ({graph.second.probability:.0%})" if graph.second else ""
-    typer.echo(f"{graph.probability:.0%} sure: {chosen or 'plain cloth'}{second}")
+    say(f"{graph.probability:.0%} sure: {chosen or 'plain cloth'}{second}")
     for path in written:
         if path is not None:
-            typer.echo(f"written: {path}")
+            say(f"written: {path}")
 
 
 _SIDES = {"up": 0.0, "right": 90.0, "down": 180.0, "left": 270.0}

@@ -18,6 +18,7 @@ from meip.base.errors import DocumentError, WorldError
 from meip.worlds.folding.canvas import load_cv2
 from meip.worlds.folding.cloth import first_crossing, signed_area
 from meip.worlds.folding.planar import turns
+from meip.worlds.folding.png_pieces import check_pieces
 
 __all__ = ["Photo", "outline_of_mask", "read_image"]
 
@@ -46,6 +47,7 @@ def read_image(path: str | Path) -> Photo:
         data = Path(path).read_bytes()
     except OSError as error:
         raise DocumentError(f"{path}: cannot be read: {error.strerror}") from None
+    check_pieces(data, path)
     width, height = _announced(data)
     if width * height > MAX_PIXELS:  # checked before a pixel is decoded
         raise DocumentError(

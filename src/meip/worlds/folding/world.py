@@ -35,6 +35,7 @@ __all__ = ["Folding", "proposal_from"]
 FLUENTS = {"extended": DOMAIN, "paper": PAPER}
 REMEMBERED = 2048  # states whose folds are kept at hand, those used last
 ALTERNATIVES = 60  # folds that stand beside each demonstrated one, when learning ..
+MOST_CANDIDATES = 10_000
 WILD = 0.4  # .. and the share of them that are from the uniform grid
 
 
@@ -59,6 +60,8 @@ class Folding(World):
             raise WorldError(f"the horizon counts states: at least 2, got {self.horizon}")
         if self.candidates < 1:
             raise WorldError(f"candidates must be at least 1, got {self.candidates}")
+        if self.candidates > MOST_CANDIDATES:
+            raise WorldError(f"candidates may be {MOST_CANDIDATES:,} at most")
         if self.seed < 0:
             raise WorldError(f"a seed is not negative, got {self.seed}")
         if self.fluents not in FLUENTS:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from meip.base.errors import DocumentError
+from meip.base.files import writable
+from meip.base.text import say
 
 __all__ = ["demonstrate", "generate"]
 
-Output = Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; default: print.")]
+Output = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", callback=writable, help="Where to write; default: print."),
+]
 
 
 def demonstrate(
@@ -36,10 +40,11 @@ def demonstrate(
     steps, planner = solve(world, seconds)
     plan_demonstration(world, steps, where=problem)
     if output is None:
-        sys.stdout.write("".join(step_text(step) + "\n" for step in steps))
+        for step in steps:
+            say(step_text(step))
     else:
         write_plan(output, steps, comment=f"found by {planner}")
-    typer.echo(f"{len(steps)} steps, found by {planner}", err=True)
+    say(f"{len(steps)} steps, found by {planner}", err=True)
 
 
 def generate(
@@ -47,10 +52,13 @@ def generate(
     size: Annotated[
         list[str] | None, typer.Option("--size", metavar="NAME=NUMBER", help="A size, e.g. blocks=8; may be repeated.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed and sizes give the same problem.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed and sizes give the same problem.")] = 0,
     output: Output = None,
     domain_output: Annotated[
-        str | None, typer.Option("--domain-output", metavar="FILE", help="Write the domain itself to this file, too.")
+        str | None,
+        typer.Option(
+            "--domain-output", metavar="FILE", callback=writable, help="Write the domain itself to this file, too."
+        ),
     ] = None,
 ) -> None:
     """Write a random, solvable problem of a shipped domain.
@@ -70,7 +78,7 @@ def generate(
     if domain_output is not None:
         write_text(Path(domain_output), domain_text(load_domain(domain)))
     if output is None:
-        sys.stdout.write(text)
+        say(text.rstrip("\n"))
     else:
         write_text(Path(output), text)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from meip.base.errors import BudgetError
 from meip.worlds.pddl.syntax import (
     And,
     Arithmetic,
@@ -24,9 +25,20 @@ from meip.worlds.pddl.syntax import (
     Variable,
 )
 
-__all__ = ["Situation", "substitute", "unmet"]
+__all__ = ["Situation", "check_choices", "substitute", "unmet"]
+
+MAX_CHOICES = 1_000_000
 
 Binding = Mapping[str, str]
+
+
+def check_choices(counts: Sequence[int], variables: Sequence[Variable]) -> None:
+    """Refuse variables for which there are more choices of objects than can be gone through."""
+    if math.prod(counts) > MAX_CHOICES:
+        raise BudgetError(
+            f"forall or exists over {', '.join(v.name for v in variables)}: {math.prod(counts):,} choices of objects, "
+            f"{MAX_CHOICES:,} at most; type the variables more narrowly, or use fewer of them or fewer objects"
+        )
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,7 @@ class Situation:
     def bindings(self, variables: tuple[Variable, ...], binding: Binding) -> Iterator[dict[str, str]]:
         """The binding extended by each choice of objects."""
         choices = [[o for o, t in self.objects.items() if self.domain.is_a(t, v.types)] for v in variables]
+        check_choices([len(objects) for objects in choices], variables)
         for pick in product(*choices):
             yield {**binding, **dict(zip((v.name for v in variables), pick, strict=True))}
 

@@ -30,6 +30,10 @@ def generate(domain: str, seed: int = 0, **sizes: int) -> str:
         low = MINIMUM.get(name, 1)
         if isinstance(value, bool) or not isinstance(value, int) or value < low:
             raise WorldError(f"the {domain} generator: {name} must be a whole number from {low}, got {value!r}")
+        if value > MOST:
+            raise WorldError(f"the {domain} generator: {name} may be {MOST:,} at most")
+    if seed < 0:
+        raise WorldError(f"the {domain} generator: a seed is not negative, got {seed}")
     full = {**known, **sizes}
     objects, facts, goal = make(np.random.default_rng(seed), **full)
     name = "-".join([domain, *(f"{k}{v}" for k, v in full.items()), f"seed{seed}"])
@@ -184,6 +188,7 @@ def _childsnack(
     return objects, _atoms(facts), _atoms(("served", k) for k in kids)
 
 
+MOST = 2000  # of a size: some facts are about pairs
 MINIMUM = {"landings": 2, "floors": 2, "rooms": 2, "blocks": 2, "directions": 2, "allergic": 0, "spare": 0}
 GENERATORS: dict[str, Callable[..., Parts]] = {
     "blocksworld": _blocksworld,

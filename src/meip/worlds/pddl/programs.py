@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from meip.worlds.pddl.conditions import check_choices
 from meip.worlds.pddl.objects import Instance, Layout
 from meip.worlds.pddl.schemas import negation_normal
 from meip.worlds.pddl.syntax import (
@@ -83,6 +84,7 @@ class Grounder:
         """The binding extended by every choice of objects for the variables."""
         names = self.instance.names
         choices = [[names[i] for i in self.instance.of_types(v.types)] for v in variables]
+        check_choices([len(objects) for objects in choices], variables)
         return [{**binding, **dict(zip((v.name for v in variables), pick))} for pick in product(*choices)]
 
     def bit(self, atom: Atom, binding: Binding) -> int:

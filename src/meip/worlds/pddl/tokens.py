@@ -10,6 +10,7 @@ from meip.base.errors import DocumentError
 __all__ = ["Node", "Source", "read_nodes"]
 
 _TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+|\n")
+_LONG_WORD = re.compile(r"\S{80,}")
 MAX_DEPTH = 200
 
 
@@ -43,7 +44,8 @@ class Source:
 
     def error(self, node: Node | tuple[int, int], message: str) -> DocumentError:
         line, column = node if isinstance(node, tuple) else (node.line, node.column)
-        return DocumentError(f"{self.name}:{line}:{column}: {message}")
+        short = _LONG_WORD.sub(lambda word: f"{word.group()[:57]}...", message)  # names of files may be of any length
+        return DocumentError(f"{self.name}:{line}:{column}: {short}")
 
 
 def read_nodes(source: Source) -> list[Node]:

@@ -73,6 +73,7 @@ class PddlWorld(World):
 
     kind: ClassVar[str] = "pddl"
     suffixes: ClassVar[tuple[str, ...]] = (".pddl",)
+    names_files: ClassVar[dict[str, str]] = {"domain_pddl": ".pddl", "problem_pddl": ".pddl"}
 
     domain_pddl: str = "blocksworld"
     """The name of a shipped domain, PDDL text, or the path of a .pddl file."""

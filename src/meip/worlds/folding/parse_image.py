@@ -47,12 +47,12 @@ def read_image(path: str | Path) -> Photo:
         data = Path(path).read_bytes()
     except OSError as error:
         raise DocumentError(f"{path}: cannot be read: {error.strerror}") from None
-    check_pieces(data, path)
     width, height = _announced(data)
     if width * height > MAX_PIXELS:  # checked before a pixel is decoded
         raise DocumentError(
             f"{path}: {width} x {height} pixels are more than {MAX_PIXELS // 10**6} million; save a smaller picture"
         )
+    check_pieces(data, path)
     try:
         raw = np.frombuffer(data, dtype=np.uint8)
         image = cv2.imdecode(raw, cv2.IMREAD_UNCHANGED) if width * height else None

@@ -23,14 +23,14 @@ STEEP = 2.5  # the least slope, in units of what chance alone would give it
 
 
 def thresholds(evidence: Evidence) -> tuple[tuple[str, float], ...]:
-    """Functions of at most one argument, with the number from which on more is most wanted, or avoided.
+    """Functions of one argument, with the number from which on more is most wanted, or avoided.
 
     They are about things that last: where they come and go, as the parts of a cloth do when it is folded, a number says
     more about those that were shown than about what was done with them.
     """
     found: list[tuple[str, float]] = []
     for fluent in evidence.domain.functions:
-        fits = fluent.arity <= 1 and _lasts(evidence, fluent)
+        fits = fluent.arity == 1 and _lasts(evidence, fluent)
         numbers = _between(_values(evidence.blocks, fluent)) if fits else []
         if numbers:
             slopes = _slopes(evidence, fluent, numbers)
@@ -78,7 +78,7 @@ def _slopes(evidence: Evidence, fluent: Fluent, numbers: Sequence[float]) -> Flo
     """How the likelihood rises along how many are so, alone and among those of a kind: [kinds, numbers]."""
     kinds = (None, *_kinds(evidence.domain, fluent))
     terms = [AtLeast(Primitive(fluent.name), number) for number in numbers]
-    return np.array([_slope(evidence, [_many(fluent, term, kind) for term in terms]) for kind in kinds])
+    return np.array([_slope(evidence, [_many(term, kind) for term in terms]) for kind in kinds])
 
 
 def _kinds(domain: Domain, fluent: Fluent) -> list[Term]:
@@ -86,9 +86,9 @@ def _kinds(domain: Domain, fluent: Fluent) -> list[Term]:
     return [Primitive(p.name) for p in domain.predicates if p.classes == fluent.classes and not p.static]
 
 
-def _many(fluent: Fluent, term: Term, kind: Term | None) -> Concept:
+def _many(term: Term, kind: Term | None) -> Concept:
     whole = term if kind is None else chain((term, kind))
-    return Quantified("count" if fluent.classes else "some", whole)
+    return Quantified("count", whole)
 
 
 def _slope(evidence: Evidence, concepts: Sequence[Concept]) -> Floats:

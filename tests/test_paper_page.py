@@ -58,8 +58,7 @@ def test_a_module_or_what_is_in_it_exists(name: str) -> None:
         return
     module, _, attribute = f"meip.{name}".rpartition(".")
     found: Any = import_module(module)
-    if not hasattr(found, attribute):
-        import_module(f"meip.{name}")
+    assert hasattr(found, attribute) or import_module(f"meip.{name}")
 
 
 @pytest.mark.parametrize("name", named(r"`(test_\w+\.py::test_\w+)`"))

@@ -10,5 +10,8 @@ results     tidy rows with their intervals, and the document that holds them
 distinct    equal rows and equal plans, once
 kernels     how numeric code is compiled
 signals     ending quietly when told to
+packing     tasks on their way to workers, and in them
+local       workers on this machine
+clusters    workers of Ray and of Dask
 parallel    the same results on any number of processes
 """

@@ -6,6 +6,7 @@ One of our own listens to this machine only, has no dashboard, and tells nobody 
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
@@ -40,6 +41,7 @@ class Ray:
     def _start(self, jobs: int, address: str | None) -> None:
         own = {"num_cpus": jobs, "object_store_memory": STORE, "include_dashboard": False}
         try:
+            _knock(address)  # Ray would wait for minutes
             self._ray.init(address or "local", log_to_driver=False, logging_level="ERROR", **({} if address else own))
         except (self._ray.exceptions.RayError, OSError, RuntimeError, ValueError) as error:
             raise _no_cluster("Ray", address, error) from None
@@ -105,6 +107,13 @@ class Dask:
 
     def close(self) -> None:
         self._client.close()
+
+
+def _knock(address: str | None) -> None:
+    """Does anybody listen at HOST:PORT? Other addresses ("auto") are not looked at."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=PATIENCE).close()
 
 
 def _no_cluster(kind: str, address: str | None, error: BaseException) -> LearningError:

@@ -11,5 +11,8 @@ distinct    equal rows and equal plans, once
 kernels     how numeric code is compiled, and what does small work without that
 compiling   who is told while that happens
 signals     ending quietly when told to
+packing     tasks on their way to workers, and in them
+local       workers on this machine
+clusters    workers of Ray and of Dask
 parallel    the same results on any number of processes
 """

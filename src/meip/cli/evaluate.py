@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import writable
 from meip.cli.app import DomainOption, app, console
-from meip.cli.inputs import OwnWorld, Seed, read_episodes, read_world
+from meip.cli.inputs import Address, Backend, OwnWorld, Seed, read_episodes, read_world
 
 __all__ = ["evaluate"]
 
@@ -34,6 +34,8 @@ def evaluate(
         list[str] | None, typer.Option("--demos", metavar="FILE", help="Demonstrations for the baseline to learn from.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes that share the worlds; -1: one per core.")] = 1,
+    backend: Backend = "loky",
+    address: Address = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write tidy rows to a file.")
     ] = None,
@@ -70,7 +72,8 @@ def evaluate(
     if against is not None:
         agents |= _baselines(against, learned, demos or (), world)
     asked = {"method": search, "chance": chance, "iterations": iterations, "seconds": seconds, "seed": seed}
-    rows = measure(agents, worlds, None, searches=searches, run=Run(jobs, progress=_progress()), **asked)  # type: ignore[arg-type]
+    run = Run(jobs, cast(Any, backend), progress=_progress(), address=address)
+    rows = measure(agents, worlds, None, searches=searches, run=run, **asked)  # type: ignore[arg-type]
     console().print(_table(rows))
     if json_file is not None:
         documents.write(json_file, Results.of("evaluate", rows, seed))

@@ -10,7 +10,7 @@ import typer
 from meip.base.errors import BudgetError, MeipError, did_you_mean
 from meip.base.files import writable, writable_folder
 from meip.cli.app import DomainOption, app, console
-from meip.cli.inputs import OwnWorld, Seed, grammar as chosen_grammar, read_episodes
+from meip.cli.inputs import Address, Backend, OwnWorld, Seed, grammar as chosen_grammar, read_episodes
 from meip.cli.progress import learning_progress
 
 __all__ = ["learn"]
@@ -86,8 +86,9 @@ def learn(
     branches: Annotated[
         int, typer.Option(min=0, metavar="N", help="Compare with N plans that leave each demonstration half-way, too.")
     ] = 0,
-    jobs: Annotated[int, typer.Option(min=-1, help="Processes for the members of a committee; -1: one per core.")] = 1,
-    backend: Annotated[str, typer.Option(help="Where they run: loky (this machine), ray, dask.")] = "loky",
+    jobs: Annotated[int, typer.Option(min=-1, help="Processes, or threads; -1: one per core.")] = 1,
+    backend: Backend = "loky",
+    address: Address = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -114,6 +115,7 @@ def learn(
       meip learn demos.jsonl -o task.json
       meip learn demos.jsonl -o task.json --committee 5 --jobs 2 --tolerance 0.2
       meip learn demos.jsonl -o task.json --given "all(torch@1)" --given "some(bamboo@2)"
+      meip learn demos.jsonl -o task.json --backend ray --address 10.0.0.1:6379
       meip learn demos.jsonl -o task.json --paper
       meip learn demos.jsonl -o task.json --world packing:Packing
       meip learn folds.jsonl -o folding.json --view curves
@@ -146,7 +148,7 @@ def learn(
     asked |= {"tolerance": tolerance, "relative": relative, "view": view, "branches": branches, "seed": seed}
     options = LearnOptions.paper(**asked) if paper else LearnOptions(**asked)
     with learning_progress() as tell:
-        run = Run(jobs, cast(Any, backend), checkpoint, tell)
+        run = Run(jobs, cast(Any, backend), checkpoint, tell, address)
         try:
             found = within(seconds or 1e9, lambda: learn_task(episodes, options, run=run), by_the_clock=True)
         except BudgetError as error:

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from meip.base.arrays import Ints
+from meip.base.arrays import Floats, Ints
+from meip.base.parallel import Shared, Workers
 from meip.learning.enforced import always_ready
 from meip.learning.readings import accidents, crossed, only_needed
 from meip.learning.rules import Never, Nevers, always_first, chosen_first
-from meip.learning.sparse import GRID, path
+from meip.learning.sparse import GRID, Problem, path
 from meip.learning.statements import told
 from meip.learning.study import ChoiceOptions, Model, Study, terms_of
 from meip.model.choices import Replayed, Walk
@@ -47,29 +48,31 @@ class LearnedChoices:
 
 
 def learn_choices(
-    replayed: Replayed, options: ChoiceOptions, tell: Callable[..., None] | None = None
+    replayed: Replayed, options: ChoiceOptions, tell: Callable[..., None] | None = None, workers: Workers | None = None
 ) -> LearnedChoices:
     """Learn from every choice that was shown; the same seed gives the same result."""
-    say = tell or _silent
-    replayed, reading = _read(replayed, options, say)
-    study = Study(replayed, options, say)
+    say, workers = tell or _silent, workers or Workers()
+    replayed, reading = _read(replayed, options, say, workers)
+    study = Study(replayed, options, say, workers)
     strange = study.strange()
     aside = study.to_set_aside()
     if aside:
         rest = [walk for number, walk in enumerate(replayed.walks) if number not in aside]
-        study = Study(dataclasses.replace(replayed, walks=tuple(rest)), options, say)
+        study = Study(dataclasses.replace(replayed, walks=tuple(rest)), options, say, workers)
     found = _learned(study, strange, aside)
     return dataclasses.replace(found, evidence={**reading, **found.evidence})
 
 
-def _read(replayed: Replayed, options: ChoiceOptions, say: Callable[..., None]) -> tuple[Replayed, dict[str, Any]]:
+def _read(
+    replayed: Replayed, options: ChoiceOptions, say: Callable[..., None], workers: Workers
+) -> tuple[Replayed, dict[str, Any]]:
     """The demonstrations as shown, or what their goals need of them, and what spoke for it."""
     short = only_needed(replayed)
     count = len(replayed.walks)
     if short is None or count < 2:
         return replayed, {}
     both = Study(dataclasses.replace(replayed, walks=(*replayed.walks, *short.walks)), options, _silent)
-    losses = crossed(both.problem, both.evidence.walk, count)
+    losses = crossed(both.problem, both.evidence.walk, count, workers)
     left_out = sum(len(a.states) - len(b.states) for a, b in zip(replayed.walks, short.walks, strict=True))
     taken = "needed" if accidents(losses) else "shown"
     names = ("shown", "needed")
@@ -191,11 +194,13 @@ def _held_out(
 ) -> tuple[HeldOut, ...]:
     evidence, offers = study.evidence, study.offers
     found = []
-    for d in range(len(study.strength.held_out)):
+    kinds = range(len(study.strength.held_out))
+    without = study.workers.map_compiled(_rules_without, kinds if rules else (), Shared(candidates))
+    for d in kinds:
         model = study.without(d)
         mine = evidence.demo == d
         loss = float(study.loss_without(d)[mine].mean()) if mine.any() else 0.0
-        others = {rule.form: rule.strength for rule in candidates.found(without=d)} if rules else {}
+        others = {rule.form: rule.strength for rule in without[d]} if rules else {}
         found.append(
             HeldOut(
                 tuple(int(k) + 1 for k in np.flatnonzero(evidence.same == d)),
@@ -210,19 +215,27 @@ def _held_out(
     return tuple(found)
 
 
+def _rules_without(d: int, candidates: Nevers) -> list[Never]:
+    return candidates.found(without=d)
+
+
 def _simpler(study: Study, never: Sequence[float], ranked: Ints) -> list[HeldOut]:
     """What would have been learned had statements been dearer; of use on the way to a goal only."""
     if not any(study.evidence.goals):
         return []
-    problem, every = study.lesson
     found = []
-    for strength in sorted(s for s in GRID if s > study.strength.value):
-        model = study.model(path(problem, strength, every), None)
+    strengths = sorted(s for s in GRID if s > study.strength.value)
+    for weights in study.workers.map_compiled(_path_at, strengths, Shared(study.lesson)):
+        model = study.model(weights, None)
         done = summed(terms_of(study.offers.done, model.reasons))
         found.append(
             HeldOut((), 0.0, study.utility(model), done, model.stop, tuple(never), tuple(model.firsts[ranked].tolist()))
         )
     return found
+
+
+def _path_at(strength: float, lesson: tuple[Problem, Floats]) -> Floats:
+    return path(lesson[0], strength, lesson[1])
 
 
 def _patience(study: Study, utility: Utility, preferences: Preferences) -> dict[float, float]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from meip.base.documents import Strict
 from meip.base.errors import LearningError, did_you_mean
-from meip.base.parallel import Backend
+from meip.base.parallel import Backend, Workers, check_workers
 from meip.concepts.grammar import Grammar
 from meip.learning.generated import Generated
 from meip.learning.shown import ChanceFailures
@@ -193,10 +193,15 @@ class Run:
     """A folder in which decisions are kept: a run that was killed goes on from there."""
     progress: Progress | None = None
     """Called with what there is to tell, as a dictionary with at least a "stage"."""
+    address: str | None = None
+    """Of a cluster of Ray or Dask that runs already; it decides how many processes there are."""
 
     def __post_init__(self) -> None:
-        if self.backend not in get_args(Backend):
-            raise LearningError(f"unknown backend {self.backend!r}; {did_you_mean(self.backend, get_args(Backend))}")
+        check_workers(self.jobs, self.backend, self.address)
+
+    def workers(self) -> Workers:
+        """Who does the work; to be used in a ``with``."""
+        return Workers(self.jobs, self.backend, self.address)
 
     def tell(self, **info: Any) -> None:
         """Tell whoever wants to know."""

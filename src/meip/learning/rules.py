@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,6 +54,16 @@ class Never:
         return float(STRENGTH / (1 + np.exp(self.price - self.evidence)))
 
 
+class Shown(NamedTuple):
+    """What rules need of the evidence: the names are the same. It can be sent to other processes, worlds need not."""
+
+    start: Ints
+    group: Ints
+    demo: Ints
+    copies: Floats
+    kinds: int
+
+
 class Nevers:
     """What was possible and never done: candidates for rules, and those that are worth their price.
 
@@ -61,7 +72,7 @@ class Nevers:
     """
 
     def __init__(self, evidence: Evidence, offers: Offers, foreseen: Floats | None = None) -> None:
-        self.evidence = evidence
+        self.choices = Shown(evidence.start, evidence.group, evidence.demo, evidence.copies, evidence.kinds)
         self.forms, self.entered, self.broken = _candidates(evidence, offers, foreseen is None)
         self.prices = PRICE * offers.prices[self.forms] ** STEEP
         self.usual = _habits(evidence, offers) if foreseen is None else foreseen
@@ -72,13 +83,13 @@ class Nevers:
         What a rule explains is no evidence for the next. The demonstration that says most is left out of account, and
         so is the one (of a kind) that nobody is to look at.
         """
-        evidence = self.evidence
+        evidence = self.choices
         if not len(self.forms):
             return []
-        seen = np.ones(evidence.count) if without is None else np.where(evidence.demo == without, 0.0, 1.0)
+        seen = np.ones(len(evidence.demo)) if without is None else np.where(evidence.demo == without, 0.0, 1.0)
         exception = (self.broken >= 0) & (self.broken != (-1 if without is None else without))
         price = self.prices + EXCEPTION * exception
-        offset = np.zeros(len(evidence.rows))
+        offset = np.zeros(len(evidence.group))
         taken = np.zeros(len(self.forms), np.bool_)
         rules: list[Never] = []
         while len(rules) < MOST:
@@ -100,7 +111,7 @@ class Nevers:
         return rules
 
 
-def without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
+def without_the_most_telling(gain: Floats, evidence: Evidence | Shown) -> Floats:
     total: Floats = gain.sum(axis=0)
     if evidence.kinds < 3:
         return total

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meip.base.arrays import Floats
+from meip.base.arrays import Bools, Floats
 from meip.base.errors import LearningError
+from meip.base.parallel import Shared, Workers
 from meip.concepts.check import kind
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
@@ -70,8 +71,10 @@ def choice_grammar(domain: Domain, level: int = 3, most: int = BUDGET) -> Gramma
 class Study:
     """Evidence, candidates and the fits to them."""
 
-    def __init__(self, replayed: Replayed, options: ChoiceOptions, say: Callable[..., None]) -> None:
-        self.options, self.say = options, say
+    def __init__(
+        self, replayed: Replayed, options: ChoiceOptions, say: Callable[..., None], workers: Workers | None = None
+    ) -> None:
+        self.options, self.say, self.workers = options, say, workers or Workers()
         self.evidence = evidence = Evidence(replayed, options.seed)
         evidence.check()
         self.levels: list[dict[str, Any]] = []
@@ -91,10 +94,10 @@ class Study:
         """Are demonstrations also learned from side by side, what spoke for it, and the price."""
         kinds, demo = self.evidence.kinds, self.evidence.demo
         without = [self._lesson(d, False) for d in range(kinds)] if kinds > 1 else []
-        alone = strength_of(self.problem, demo, without)
+        alone = strength_of(self.problem, demo, without, self.workers)
         if not (self._adds_up and alone.losses):
             return False, {}, alone
-        both = strength_of(self.problem, demo, [self._lesson(d, True) for d in range(kinds)])
+        both = strength_of(self.problem, demo, [self._lesson(d, True) for d in range(kinds)], self.workers)
         losses = {"alone": min(alone.losses), "side by side": min(both.losses)}
         better = losses["side by side"] <= TOLERABLE * losses["alone"]
         return better, losses, both if better else alone
@@ -186,7 +189,7 @@ class Study:
             return None, none
         if options.view == "sparse":
             return None, none
-        found.fit(options.seed)
+        found.fit(options.seed, self.workers)
         sparse = np.zeros(len(evidence.rows))
         for d, weights in enumerate(held_out):
             rows = (evidence.demo == d)[evidence.group]
@@ -292,13 +295,17 @@ class Study:
     def members(self) -> Floats:
         """The mean of members on random halves of the candidates; reasons to stop are in all of them."""
         options, rng = self.options, np.random.default_rng([self.options.seed, 29])
-        problem, every = self.lesson
         total = np.zeros(len(self.problem.price))
         rest = np.ones(len(total) - self.size, np.bool_)
-        for number in range(options.members):
-            chosen = np.append(rng.random(self.size) < options.share, rest)
-            total[chosen] += fit(problem.only(chosen), self.strength.value, np.zeros(int(chosen.sum())), every)
-            self.say(stage="members", done=number + 1, members=options.members)
+        chosen = [np.append(rng.random(self.size) < options.share, rest) for _ in range(options.members)]
+        found = self.workers.map_compiled(
+            _fit_some,
+            chosen,
+            Shared((*self.lesson, self.strength.value)),
+            progress=lambda done, members: self.say(stage="members", done=done, members=members),
+        )
+        for columns, weights in zip(chosen, found, strict=True):
+            total[columns] += weights
         return total / options.members
 
     def model(self, weights: Floats, curves: Floats | None) -> Model:
@@ -320,6 +327,12 @@ class Study:
         """What each alternative adds to g [N]."""
         found = self.offers.changes @ model.wishes
         return found if self.curves is None else found + self.curves.changes[:, :-1] @ model.bent[:-1]
+
+
+def _fit_some(chosen: Bools, shared: tuple[Problem, Floats, float]) -> Floats:
+    """A member, which sees some of the columns."""
+    problem, every, strength = shared
+    return fit(problem.only(chosen), strength, np.zeros(int(chosen.sum())), every)
 
 
 class Model(NamedTuple):

@@ -18,7 +18,8 @@ import numpy as np
 from meip import __version__
 from meip.base import documents
 from meip.base.errors import LearningError, MeipError
-from meip.base.parallel import parallel_map, task_rng
+from meip.base.packing import single_threaded
+from meip.base.parallel import task_rng
 from meip.concepts.grammar import Grammar
 from meip.learning import learner
 from meip.learning.checkpoint import Checkpoint, Decision, Learned
@@ -66,7 +67,12 @@ def learn(
     An option that would have no effect is refused, with the reason; what was used is kept in the task.
     """
     asked, how = routed(options, run, changes)
-    shown = replay_all(episodes := episodes_of(episodes))
+    with single_threaded():
+        return _learn(episodes_of(episodes), asked, how)
+
+
+def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
+    shown = replay_all(episodes)
     training = ShownPlans(shown, chance_failures=asked.chance_failures, seed=asked.seed)
     chosen, why = _learner(asked, training)
     asked.checked(chosen)
@@ -165,13 +171,10 @@ def _by_plans(
         tell = run.progress or _silent
         fitted = [_fit(member, tell) for member in members]
     else:
-        fitted = parallel_map(
-            _fit_apart,
-            members,
-            jobs=run.jobs,
-            backend=run.backend,
-            progress=lambda done, total: run.tell(stage="members", done=done, members=total),
-        )
+        with run.workers() as workers:
+            fitted = workers.map(
+                _fit_apart, members, progress=lambda done, total: run.tell(stage="members", done=done, members=total)
+            )
     return Learned(tuple(utility for utility, _ in fitted), decisions=fitted[0][1])
 
 
@@ -192,7 +195,8 @@ def _by_choices(
         relative=options.relative,
         seed=options.seed,
     )
-    found = learn_choices(shown, settings, run.tell)
+    with run.workers() as workers:
+        found = learn_choices(shown, settings, run.tell, workers)
     return Learned((found.utility,), found.evidence, (), found.preferences, found.warnings)
 
 

@@ -1,0 +1,61 @@
+"""Serving a project to the browser of whoever started it, on the loopback address only."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import uvicorn
+
+from meip.base.errors import MeipError
+from meip.studio.app import create_app
+from meip.studio.lock import Lock
+from meip.studio.project import Project, Studio
+from meip.studio.security import Access
+from meip.studio.worlds import Worlds
+
+__all__ = ["LOOPBACK", "serve"]
+
+LOOPBACK = "127.0.0.1"
+
+
+def serve(
+    folder: str | Path,
+    *,
+    own: Sequence[str] = (),
+    port: int = 0,
+    browser: bool = True,
+    started: Callable[[Access, Project], None] = lambda access, project: None,
+) -> None:
+    """Serve until Ctrl-C. `started` is told the link once the port is known and the project is ours."""
+    with _listening(port) as listener:
+        access = Access(listener.getsockname()[1])
+        project = Project.open(folder)
+        lock = Lock(project.private / "lock")
+        lock.take(address=access.origins[0])
+        try:
+            app = create_app(Studio(project, Worlds(project, own), lock), access)
+            config = uvicorn.Config(
+                app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1, ws="none"
+            )
+            started(access, project)
+            if browser:
+                threading.Timer(0.3, webbrowser.open, [access.link]).start()
+            uvicorn.Server(config).run(sockets=[listener])
+        finally:
+            lock.give_up()
+
+
+def _listening(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((LOOPBACK, port))
+    except OSError as error:
+        listener.close()
+        raise MeipError(f"port {port} of {LOOPBACK} cannot be used: {error.strerror}; give another --port") from None
+    listener.listen(128)
+    return listener

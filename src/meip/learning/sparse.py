@@ -7,7 +7,7 @@ Only columns that pay are fitted (an active set); the rest is looked at by its g
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,11 +120,17 @@ class Strength:
 
 
 def strength_of(
-    problem: Problem, demo: Ints, others: Sequence[tuple[Problem, Floats]], grid: Sequence[float] = GRID, least: int = 3
+    problem: Problem,
+    demo: Ints,
+    others: Sequence[tuple[Problem, Floats]],
+    grid: Sequence[float] = GRID,
+    least: int = 3,
+    tell: Callable[[float, float, Sequence[Floats]], None] | None = None,
 ) -> Strength:
     """The strength under which demonstrations left out are foreseen best; a fixed one where there are fewer than 3.
 
-    `others` has what is fitted instead of each: choices, and how much they count.
+    `others` has what is fitted instead of each: choices, and how much they count. `tell` hears of each strength, the
+    loss and the weights.
     """
     if len(others) < least:
         return Strength(FEW, (), tuple(path(one, FEW, share, grid) for one, share in others))
@@ -133,6 +139,8 @@ def strength_of(
     for strength in grid:
         found.append([fit(one, strength, w, share) for w, (one, share) in zip(found[-1], others, strict=True)])
         losses.append(sum(float(problem.foreseen(w)[0][demo == d].sum()) for d, w in enumerate(found[-1])))
+        if tell is not None:
+            tell(strength, losses[-1], found[-1])
         if losses[-1] > WORSE * min(losses):
             break
     best = int(np.argmin(losses))

@@ -43,6 +43,13 @@ class Lock:
             self._descriptor, text.encode()
         )
 
+    def detach(self) -> int:
+        """The locked descriptor, which is now the caller's to hand on and to close."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is None:
+            raise MeipError(f"{self.path}: the lock is not held")
+        return descriptor
+
     def give_up(self) -> None:
         if self._descriptor is not None:
             with suppress(OSError):

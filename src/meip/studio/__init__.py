@@ -7,7 +7,8 @@ server       uvicorn on the loopback address, and the browser
 project      the folder: documents, names, trash
 lock         one studio to a folder
 worlds       which problems there are, and their worlds
-recording    a draft of a demonstration: steps, undo, redo; demonstrations listed, renamed, imported
+recording    a draft of a demonstration: steps, undo, redo
+collection   demonstrations and problems: listed, replayed, renamed, deleted, imported, exported
 drawing      states and actions as the page shows them
 web          the page itself: HTML, CSS and ES modules, as they are
 """

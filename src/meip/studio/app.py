@@ -21,7 +21,7 @@ from meip.studio.security import Access, Guard
 
 __all__ = ["create_app"]
 
-ROUTES = ("recording", "drawing", "jobs", "understanding", "plans", "reports")
+ROUTES = ("recording", "collection", "jobs", "understanding", "plans", "reports")
 WEB = Path(str(files("meip.studio") / "web"))
 
 

@@ -8,7 +8,20 @@ project      the folder: documents, names, trash
 lock         one studio to a folder
 worlds       which problems there are, and their worlds
 recording    a draft of a demonstration: steps, undo, redo
-collection   demonstrations and problems: listed, replayed, renamed, deleted, imported, exported
+collection   demonstrations: listed, replayed, renamed, deleted, exported
+importing    demonstrations and problems from files that somebody chose
 drawing      states and actions as the page shows them
+jobs         learning in processes of their own: started, watched, cancelled, resumed
+job_table    .. in a table that survives them
+worker       one job, as a process
+learn_options  what can be chosen, in plain words
+material     demonstrations to learn from, each with its world
+understanding  what was learned: the sentence, wishes, order, rules
+behind       the demonstrated steps behind a statement, and those that surprise
+comparing    one step beside another: what each is worth, and why
+edited       changes by hand, and the task as it was fitted
+plans        problems, plans and corrections
+side_by_side  the plan of the task and of a baseline
+reports      one page and JSON to keep
 web          the page itself: HTML, CSS and ES modules, as they are
 """

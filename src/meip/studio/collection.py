@@ -1,4 +1,4 @@
-"""The demonstrations and problems of a project: listed, replayed, renamed, deleted, imported, exported."""
+"""The demonstrations of a project: listed, replayed, renamed, deleted and brought back, exported."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from fastapi import APIRouter, Body, Response
 
 from meip.base import documents
 from meip.base.errors import DocumentError, MeipError
-from meip.base.files import load_json
 from meip.model.demonstrations import Demonstration, follow, read_demonstrations
 from meip.model.graph import StateGraph
-from meip.model.problems import file_world
 from meip.studio.drawing import action_view, motion, state_view
+from meip.studio.importing import imported, split
 from meip.studio.project import Missing, Project, Studio, file_name
 
 __all__ = ["read_one", "routes"]
 
-MOST_AT_ONCE = 1000  # demonstrations of a file that is imported
+MOST_BEGINNINGS = 50  # of a problem, to choose from
 
 
 def read_one(project: Project, name: str, place: int = 0) -> Demonstration:
@@ -78,49 +77,11 @@ def replayed(studio: Studio, name: str, place: int) -> dict[str, Any]:
     return {**_row(studio.project, name), "place": place, "frames": frames}
 
 
-def imported(project: Project, name: str, text: str) -> list[str]:
-    """Demonstrations from a file that somebody chose: one file each. All are read before any is written."""
-    stem, suffix = Path(file_name(name)).stem, Path(name).suffix.lower()
-    if suffix not in (".json", ".jsonl"):
-        raise DocumentError(f"{name}: demonstrations are .json or .jsonl files")
-    lines = [text] if suffix == ".json" else [line for line in text.splitlines() if line.strip()]
-    if not lines or len(lines) > MOST_AT_ONCE:
-        raise DocumentError(f"{name}: expected 1 to {MOST_AT_ONCE} demonstrations, found {len(lines)}")
-    found = [
-        documents.parse(load_json(line, f"{name}:{n}"), "demonstration", where=f"{name}:{n}")
-        for n, line in enumerate(lines, start=1)
-    ]
-    written = []
-    for n, one in enumerate(found, start=1):
-        wanted = stem if len(found) == 1 else f"{stem} {n}"
-        file = project.free_name("demonstrations", wanted, ".json")
-        documents.write(project.file("demonstrations", file), one)
-        written.append(file)
-    return written
-
-
-def split(project: Project, name: str) -> list[str]:
-    """A file of several demonstrations as a file each; the old one goes to the trash."""
-    written = imported(project, Path(name).stem + ".jsonl", project.read("demonstrations", name))
-    project.trash("demonstrations", name)
-    return written
-
-
-def problem_imported(studio: Studio, name: str, text: str) -> str:
-    """A problem from a file that somebody chose; one that no world can read is not kept."""
-    stem, suffix = Path(file_name(name)).stem, Path(name).suffix.lower()
-    if suffix != ".json" and file_world(suffix) is None:
-        raise DocumentError(f"{name}: problems are .json documents, or files that some world reads, such as .pddl")
-    file = studio.project.free_name("problems", stem, suffix)
-    studio.project.write("problems", file, text)
-    if stem == "domain" or stem.endswith("-domain"):
-        return file
-    try:
-        studio.worlds.load(f"file:{file}")
-    except MeipError as error:
-        studio.project.file("problems", file).unlink()
-        raise DocumentError(str(error).replace(f"{studio.project.path}/", "")) from None
-    return file
+def preview(studio: Studio, problem: str) -> dict[str, Any]:
+    """How a problem looks at its beginning, or beginnings."""
+    graph = StateGraph(studio.worlds.load(problem))
+    numbers = [int(number) for number in graph.initial[:MOST_BEGINNINGS]]
+    return {"state": state_view(graph, numbers[:1], ()), "initial": [graph.describe(number) for number in numbers]}
 
 
 def exported(project: Project, names: list[str]) -> str:
@@ -161,13 +122,13 @@ def routes(studio: Studio) -> APIRouter:
         kind, name = project.restore(token)
         return {"kind": kind, "file": name}
 
-    @router.post("/demonstrations/import")
-    def taken(name: str = Body(...), text: str = Body(...)) -> list[str]:
-        return imported(project, name, text)
+    @router.post("/import")
+    def taken(files: list[dict[str, str]] = Body(..., embed=True)) -> dict[str, list[str]]:
+        return imported(studio, [(file.get("name", ""), file.get("text", "")) for file in files])
 
-    @router.post("/problems/import")
-    def problem(name: str = Body(...), text: str = Body(...)) -> dict[str, str]:
-        return {"problem": f"file:{problem_imported(studio, name, text)}"}
+    @router.get("/problems/preview")
+    def beginning(id: str) -> dict[str, Any]:
+        return preview(studio, id)
 
     @router.get("/export/demonstrations.jsonl")
     def export(name: str = "") -> Response:

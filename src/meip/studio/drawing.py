@@ -83,9 +83,9 @@ def actions_view(graph: StateGraph, state: int, search: str = "") -> dict[str, A
 
 
 def _text(parts: Sequence[tuple[str, str]]) -> str:
-    return " ".join(
-        value if name in ("", "action") or parts[0][0] == "action" else f"{name} {value}" for name, value in parts
-    )
+    if parts[0][0] in ("", "action"):
+        return " ".join(value for _, value in parts)
+    return ", ".join(f"{name} {value}" for name, value in parts)
 
 
 # --- facts ---

@@ -87,8 +87,12 @@ class Worlds:
     def _from_file(self, path: Path) -> Any:
         if file_world(path.suffix) is not None:
             return resolve_world(str(path))
-        data = documents.read_json(path)
-        return load_problem(data, where=path.name, own=self._own_for(data), folder=path.parent)
+        return self.read_document(documents.read_json(path), path.name)
+
+    def read_document(self, data: Any, where: str) -> Any:
+        """The world of a problem document that lies in the project, or is about to."""
+        documents.kind_of(data, where)  # an object: a text would be taken for a path
+        return load_problem(data, where=where, own=self._own_for(data), folder=self.project.path / "problems")
 
     def _with_defaults(self) -> list[str]:
         """Registered worlds that need nothing to be made."""

@@ -9,7 +9,7 @@ import { drawn, h, number, svg } from "./dom.js";
 let clips = 0;
 
 export function stateView(view, { xray = false, label = "", words = true } = {}) {
-  return h("div", { class: "state" }, shown(view, xray, label), words ? h("p", { class: "state-words" }, view.words) : null);
+  return h("div", { class: "state" }, shown(view, xray, label), words && !view.pictures.some((one) => one.html) ? h("p", { class: "state-words" }, view.words) : null);
 }
 
 function shown(view, xray, label) {

@@ -32,7 +32,7 @@ def scene(garment: Garment, states: Sequence[Cloth], actions: Sequence[Fold]) ->
     margin = MARGIN * max(high_x - low_x, high_y - low_y)
     unit = "cm" if centimetre(garment) == 1.0 else ""
     quantities = (
-        Quantity("x", unit), Quantity("y", unit), Quantity("r", unit), Quantity("theta", "degrees", 180 / math.pi),
+        Quantity("x", unit), Quantity("y", unit), Quantity("r", unit), Quantity("theta", "°", 180 / math.pi),
     )  # fmt: skip
     box = (low_x - margin, low_y - margin, high_x + margin, high_y + margin)
     return Scene(sheets, box, _guides(flat, now, actions), quantities)
@@ -44,7 +44,7 @@ def stroke(cloth: Cloth, line: Line) -> Stroke:
     length = math.hypot(x1 - x0, y1 - y0)
     if not length > 1e-9 * cloth.scale:
         return Stroke(line, problem="The line has no length: draw from one side of the cloth to the other.")
-    x, y, r, theta = (x0 + x1) / 2, (y0 + y1) / 2, length / 2, math.atan2(y1 - y0, x1 - x0)
+    x, y, r, theta = (x0 + x1) / 2, (y0 + y1) / 2, length / 2, math.atan2(y1 - y0, x1 - x0) % math.pi
     problem = ""
     for action in ((x, y, r, theta), (x, y, r + OVER * cloth.scale, theta)):
         try:

@@ -154,6 +154,10 @@ class Folding(World):
             for before, action, after in zip(states, actions, states[1:], strict=False)
         ]
 
+    def action_parts(self, action: Fold) -> Sequence[tuple[str, str]]:
+        x, y, _, theta = action
+        return [("action", "fold"), ("where", f"at ({x:.1f}, {y:.1f})"), ("angle", f"{math.degrees(theta) % 180:.0f}°")]
+
     def scene(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> Scene:
         """The cloth as it lies after these folds, to draw the next one over it."""
         return scene(self.garment, states, actions)

@@ -21,6 +21,7 @@ __all__ = ["imported", "split"]
 
 MOST_AT_ONCE = 1000  # demonstrations of a file
 MOST_FILES = 200
+PROBLEMS = "problems"
 
 File = tuple[str, str]  # name, text
 
@@ -33,6 +34,8 @@ def imported(studio: Studio, files: Sequence[File]) -> dict[str, list[str]]:
     problems: list[File] = []
     for name, text in files:
         suffix = Path(file_name(name)).suffix.lower()
+        if "\0" in text or "\ufffd" in text:
+            raise DocumentError(f"{name}: not UTF-8 text; put pictures into the project's folder {PROBLEMS!r} instead")
         if suffix == ".jsonl" or (suffix == ".json" and _is_demonstration(text, name)):
             shown += _demonstrations(name, text)
         elif suffix == ".json" or file_world(suffix) is not None:
@@ -106,7 +109,7 @@ def _paired(studio: Studio, files: Sequence[File]) -> list[tuple[str, str, str |
     ]
     found: list[tuple[str, str, str | None]] = []
     used: set[str] = set()
-    problem = ""
+    reasons: list[tuple[int, str]] = []  # the most telling have the highest number
     for name, text in files:
         domains = [one for one in [*files, *here] if one[0] != name and Path(one[0]).suffix == Path(name).suffix]
         for domain_name, domain in [("", None), *domains]:
@@ -115,10 +118,14 @@ def _paired(studio: Studio, files: Sequence[File]) -> list[tuple[str, str, str |
                 found.append((name, text, domain))
                 used |= {name, domain_name}
                 break
-            problem = problem or reason
+            # what a domain of the project says tells least, then what is missing, then what is wrong with what is there
+            weak = (domain_name, domain) in here or reason.startswith(f"{Path(name).stem}-domain")
+            reasons.append((0 if weak else 1 if domain is None else 2, reason))
     left = [name for name, _ in files if name not in used]
+    if left and found:
+        raise DocumentError(f"{left[0]}: neither a problem that can be read nor the domain of one")
     if left:
-        raise DocumentError(problem if len(files) == 1 or not found else f"{left[0]}: no problem, and no domain of one")
+        raise DocumentError(max(reasons)[1].replace("give the domain (--domain FILE)", "choose its domain as well"))
     return found
 
 

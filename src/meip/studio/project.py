@@ -28,7 +28,7 @@ from meip.base.files import make_folder, read_text, write_text
 from meip.base.text import plain
 from meip.studio.lock import Lock
 
-__all__ = ["FOLDERS", "Missing", "Project", "Studio", "file_name"]
+__all__ = ["FOLDERS", "PRIVATE", "Missing", "Project", "Studio", "file_name"]
 
 FOLDERS = ("demonstrations", "problems", "tasks", "drafts", "plans", "reports")
 PRIVATE = ".studio"

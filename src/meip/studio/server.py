@@ -11,9 +11,10 @@ from pathlib import Path
 import uvicorn
 
 from meip.base.errors import MeipError
+from meip.base.files import make_folder
 from meip.studio.app import create_app
 from meip.studio.lock import Lock
-from meip.studio.project import Project, Studio
+from meip.studio.project import PRIVATE, Project, Studio
 from meip.studio.security import Access
 from meip.studio.worlds import Worlds
 
@@ -33,10 +34,9 @@ def serve(
     """Serve until Ctrl-C. `started` is told the link once the port is known and the project is ours."""
     with _listening(port) as listener:
         access = Access(listener.getsockname()[1])
-        project = Project.open(folder)
-        lock = Lock(project.private / "lock")
-        lock.take(address=access.origins[0])
+        lock = _ours(Path(folder), access)
         try:
+            project = Project.open(folder)
             app = create_app(Studio(project, Worlds(project, own), lock), access)
             config = uvicorn.Config(
                 app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1, ws="none"
@@ -47,6 +47,15 @@ def serve(
             uvicorn.Server(config).run(sockets=[listener])
         finally:
             lock.give_up()
+
+
+def _ours(folder: Path, access: Access) -> Lock:
+    """Hold the folder before anything else is written to it."""
+    make_folder(folder)
+    make_folder(folder / PRIVATE)
+    lock = Lock(folder.resolve() / PRIVATE / "lock")
+    lock.take(address=access.origins[0])
+    return lock
 
 
 def _listening(port: int) -> socket.socket:

@@ -21,17 +21,16 @@ numbers = st.floats(-60, 110, allow_nan=False)
 
 @given(numbers, numbers, numbers, numbers)
 @settings(max_examples=150, deadline=None)
-def test_a_stroke_is_legal_exactly_where_its_action_folds_and_shows_where_it_lands(
-    a: float, b: float, c: float, d: float
-) -> None:
+def test_a_legal_stroke_shows_where_its_fold_lands(a: float, b: float, c: float, d: float) -> None:
     line: Line = ((a, b), (c, d))
     found = stroke(FLAT, line)
     if found.action is None:
         assert found.problem.endswith(".") and not found.moves and not found.lands
         return
     after = fold(FLAT, found.action)
-    there = {tuple(map(tuple, np.round(layer.polygon, 3))) for layer in after}
-    assert {tuple(map(tuple, np.round(outline, 3))) for outline in found.lands} <= there
+    for outline in found.lands:
+        layers = [layer.polygon for layer in after if layer.polygon.shape == (len(outline), 2)]
+        assert any(np.allclose(outline, polygon, atol=1e-3) for polygon in layers)
     moved = sum(abs(signed_area(np.array(outline))) for outline in found.moves)
     landed = sum(abs(signed_area(np.array(outline))) for outline in found.lands)
     assert moved == pytest.approx(landed, abs=1e-2) and moved <= FLAT.area / 2 + 1e-2
@@ -44,10 +43,8 @@ def test_a_stroke_is_legal_exactly_where_its_action_folds_and_shows_where_it_lan
 
 def test_a_line_from_corner_to_corner_is_legal_though_it_ends_on_the_outline() -> None:
     body = SHIRT.part("body").points
-    left, right = min(body), max(body)
-    assert stroke(FLAT, ((left[0], 0.0), (22.88, 66.28))).action is not None
-    seam = [p for p, tag in zip(body, SHIRT.part("body").tags, strict=True) if tag == "seam"]
-    assert seam and right
+    seams = [(body[i], body[i + 1]) for i, tag in enumerate(SHIRT.part("body").tags) if tag == "seam"]
+    assert len(seams) == 2 and all(stroke(FLAT, seam).action is not None for seam in seams)
 
 
 def test_a_line_and_its_reverse_are_the_same_fold() -> None:
@@ -59,7 +56,7 @@ def test_the_scene_has_what_was_folded_on_top_and_keeps_its_frame() -> None:
     found = stroke(FLAT, ((-15, -10), (-15, 90)))
     after = fold(FLAT, found.action)
     flat, now = scene(SHIRT, [FLAT], []), scene(SHIRT, [FLAT, after], [found.action])
-    assert flat.box == now.box and all(sheet.side == "front" for sheet in flat.sheets)
+    assert flat.box == pytest.approx(now.box) and all(sheet.side == "front" for sheet in flat.sheets)
     assert [sheet.side for sheet in now.sheets[-len(found.lands) :]] == ["back"] * len(found.lands)
     assert [sheet.points for sheet in now.sheets[-len(found.lands) :]] == list(found.lands)
     assert sum(bool(sheet.prints) for sheet in flat.sheets) >= 1

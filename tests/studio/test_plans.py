@@ -47,7 +47,7 @@ def test_the_plan_is_the_one_that_the_library_makes(studio: Opened, rite: Task) 
 
 @pytest.mark.parametrize("baseline", ["clone", "maxent-irl (visits)", "maxent-irl (final)", "goal-count", "random"])
 def test_every_baseline_acts_beside_the_task(studio: Opened, baseline: str) -> None:
-    assert baseline in studio.get("/api/plans/baselines")
+    assert baseline in studio.get("/api/plans/choices", task="rite")["baselines"]
     meip, other = studio.post("/api/plans", task="rite", problem="world:ritual", baseline=baseline)["sides"]
     assert (meip["who"], other["who"]) == ("meip", "baseline")
     assert len(other["steps"]) == 3 and actions(meip)[0] == [1, "torch", 5]
@@ -114,6 +114,12 @@ def test_what_is_not_possible_there_is_refused(studio: Opened) -> None:
     assert "not possible" in studio.refused("/api/plans/correct", **asked, right=[1, "torch", 9])
     assert "unknown baseline" in studio.refused("/api/plans", task="rite", problem="world:ritual", baseline="x")
     assert "does not fit" in studio.refused("/api/plans", task="rite", problem="world:didactic")
+
+
+def test_problems_that_a_task_does_not_fit_are_told_with_the_reason(studio: Opened) -> None:
+    found = {one["id"]: one["why_not"] for one in studio.get("/api/plans/choices", task="rite")["problems"]}
+    assert found["world:ritual"] == "" and found[OTHER] == ""
+    assert "does not fit a world of domain 'didactic'" in found["world:didactic"]
 
 
 def test_a_problem_is_changed_and_kept_as_a_document(studio: Opened, tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_reset_takes_back_one_edit_and_leaves_the_others(studio: Opened, rite: T
 def test_behind_a_wish_are_the_steps_that_speak_for_it_with_their_alternatives(studio: Opened) -> None:
     found = studio.get("/api/understand/rite/behind", text="all(torch@1)")
     assert (found["steps"], found["for"], found["against"]) == (5, 5, 0)
+    assert len(found["shown"]) == 1 and len(found["shown"][0]["demonstrations"]) == 5
     first = found["shown"][0]
     assert first["action"] == "stage 1, type torch, number 5" and first["step"] == 1 and first["value"] == 1
     assert [(group["value"], group["count"]) for group in first["others"]] == [(0.0, 16)]

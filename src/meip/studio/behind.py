@@ -20,7 +20,7 @@ from meip.model.choices import Alternative, Replayed, Walk, alternatives
 from meip.model.graph import StateGraph
 from meip.model.world import encode
 from meip.studio.comparing import STOP, Judge, Place
-from meip.studio.drawing import action_text
+from meip.studio.drawing import action_text, state_view
 from meip.tasks.task import Task
 
 __all__ = ["behind", "surprises"]
@@ -47,7 +47,7 @@ def behind(task: Task, shown: Replayed, labels: Sequence[str], text: str, kind_:
         if (row := _telling(shown.graphs[walk.graph], walk, t, concept, sign)) is not None
         for _ in [row.update(demonstration=number, label=labels[number])]
     ]
-    ranked = sorted(found, key=lambda row: (-row["speaks"], row["demonstration"], row["step"]))
+    ranked = sorted(_together(found), key=lambda row: (-row["speaks"], -len(row["demonstrations"])))
     pair = precedence(concept)
     return {
         "text": text,
@@ -59,6 +59,16 @@ def behind(task: Task, shown: Replayed, labels: Sequence[str], text: str, kind_:
         "shown": ranked[:MOST_STEPS],
         "milestones": [] if pair is None else _milestones(shown, labels, pair),
     }
+
+
+def _together(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Demonstrations in which the same was done in the same state are named together."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        key = repr((row["state"], row["action"], row["value"], row["others"]))
+        known = found.setdefault(key, {**row, "demonstrations": []})
+        known["demonstrations"].append({"number": row["demonstration"], "label": row["label"], "step": row["step"]})
+    return list(found.values())
 
 
 def _telling(graph: StateGraph, walk: Walk, t: int, concept: Concept, sign: float) -> dict[str, Any] | None:
@@ -186,6 +196,12 @@ def _surprise(judge: Judge, graph: StateGraph, walk: Walk, t: int) -> dict[str, 
     if by <= DISAGREES:
         return None
     both = STOP not in (mine, best)
+    done = walk.plan.actions[:t]
+    after = _view(graph, place, done, walk.states[t + 1], action) if action is not None else None
+    other = None
+    if best != STOP:
+        likeliest = max(comparison.outcomes[best])[1]
+        other = _view(graph, place, done, likeliest, graph.action(comparison.actions[best]))
     return {
         "step": t + 1,
         "state": graph.describe(place.state),
@@ -193,5 +209,10 @@ def _surprise(judge: Judge, graph: StateGraph, walk: Walk, t: int) -> dict[str, 
         "rather": judge.text(comparison, best),
         "rather_value": None if best == STOP else encode(graph.action(comparison.actions[best])),
         "by": by,
+        "views": [state_view(graph, place.history, done), after, other],
         "because": judge.reasons(place.state, comparison.outcomes[best], comparison.outcomes[mine], by) if both else [],
     }
+
+
+def _view(graph: StateGraph, place: Place, done: Sequence[Any], state: int, action: Any) -> dict[str, Any]:
+    return state_view(graph, (*place.history, state), (*done, action))

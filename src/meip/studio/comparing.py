@@ -30,6 +30,7 @@ __all__ = ["STOP", "Comparison", "Judge", "Place"]
 RISK = 0.05
 SAME = 1e-9
 SHOWN = 0.05  # what makes less of a difference is not told
+LITTLE = 0.05  # .. or makes so little of it
 MOST_REASONS = 4
 STOP = -1
 LATER = "what can follow it"
@@ -137,18 +138,29 @@ class Judge:
     def reasons(self, before: int, one: Outcomes, other: Outcomes, difference: float) -> list[dict[str, Any]]:
         """Why one step is worth so much more (or less) than another: statements, the most telling first."""
         parts: dict[tuple[Concept, str], float] = {}
+        telling = self._telling(one, other)
         for concept, kind, adds in self._differences(before, one, other):
             owner = concept if kind else self._owner.get(str(concept), concept)
+            owner = owner if kind or owner in telling else concept
             parts[owner, kind] = parts.get((owner, kind), 0.0) + adds
         found = [
             {"text": str(c), "english": self._english(c, kind), "kind": kind, "adds": float(adds)}
             for (c, kind), adds in sorted(parts.items(), key=lambda item: -abs(item[1]))
-            if abs(adds) > SHOWN
+            if abs(adds) > max(SHOWN, LITTLE * abs(difference))
         ][:MOST_REASONS]
         rest = difference - sum(parts.values())
         if self.chooser is not None and abs(rest) > SHOWN:
             found.append({"text": "", "english": LATER, "kind": "later", "adds": float(rest)})
         return found
+
+    def _telling(self, one: Outcomes, other: Outcomes) -> set[Concept]:
+        """The statements that the two steps differ in: only these can be the reason."""
+        said = list(dict.fromkeys(self._owner.values()))
+        if not said:
+            return set()
+        terms = [UtilityTerm(concept, "linear", (), (1.0,)) for concept in said]
+        both = [_expected(self.graph, terms, each, np.ones(len(each))) for each in (one, other)]
+        return {c for c, a, b in zip(said, *both, strict=True) if abs(a - b) > SAME}
 
     def _english(self, concept: Concept, kind: str) -> str:
         pair = precedence(concept)

@@ -95,6 +95,18 @@ class Planner:
         check_domain(task, graph)
         return graph
 
+    def problems(self, task: Task) -> list[dict[str, Any]]:
+        """What can be chosen, with why not where it does not fit."""
+        found = []
+        for one in self.studio.worlds.summary():
+            why = ""
+            try:
+                check_domain(task, state_graph(self.studio.worlds.load(one["id"])))
+            except MeipError as error:
+                why = str(error)
+            found.append({**one, "why_not": why})
+        return found
+
     def agents(self, name: str, task: Task, baseline: str) -> dict[str, Agent]:
         """The baseline, fitted to the demonstrations of the task, and kept as long as the task is the same."""
         if not baseline:
@@ -150,9 +162,11 @@ def routes(studio: Studio) -> APIRouter:
     router = APIRouter(prefix="/api/plans")
     planner = Planner(studio)
 
-    @router.get("/baselines")
-    def listed() -> dict[str, str]:
-        return BASELINES
+    @router.get("/choices")
+    def choices(task: str) -> dict[str, Any]:
+        """The problems that a task can plan in, those that it cannot with the reason, and the baselines."""
+        with planner.busy:
+            return {"problems": planner.problems(planner.taught.task(task)), "baselines": BASELINES}
 
     @router.get("/problem")
     def problem(id: str) -> dict[str, Any]:

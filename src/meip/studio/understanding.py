@@ -235,7 +235,9 @@ def routes(studio: Studio) -> APIRouter:
         with taught.busy:
             task = taught.task(name)
             shown, replayed = taught.replayed(name, task)
-            return behind(task, replayed, [s.label for s in shown], text, as_) | {"files": [s.file for s in shown]}
+            return behind(task, replayed, [s.label for s in shown], text, as_) | {
+                "files": [[s.file, s.place] for s in shown]
+            }
 
     @router.get("/{name}/surprises")
     def surprising(name: str) -> list[dict[str, Any]]:

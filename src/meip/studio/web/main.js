@@ -37,6 +37,8 @@ export const app = {
     else if (kind !== "error") quiet = setTimeout(() => { status.className = "status"; }, action ? 12000 : 5000);
   },
   go: (hash) => { location.hash = hash; },
+  /** Show the tab anew, as after a change that it does not know of. */
+  reload: () => show(),
   /** Shortcuts of the tab: [{keys: "Control+Z", label: "Undo", run, when?}]; shown in the sheet. */
   shortcuts: (list) => { current.shortcuts = list; },
   /** Show an error that somebody caused as its one line. */
@@ -64,11 +66,10 @@ async function show() {
     link.setAttribute("aria-selected", String(one === name));
     link.tabIndex = one === name ? 0 : -1;
   }
-  main.setAttribute("aria-labelledby", `tab-${name}`);
   document.title = `${name[0].toUpperCase()}${name.slice(1)} · meip studio`;
   main.dataset.tab = name;
   main.setAttribute("aria-busy", "true");
-  const root = h("div", { class: `page page-${name}` });
+  const root = h("div", { class: `page page-${name}`, id: "panel", role: "tabpanel", "aria-labelledby": `tab-${name}` });
   try {
     const module = await import(`./${name}.js`);
     if (!app.project) await app.refresh();

@@ -66,7 +66,7 @@ export async function editor(stage, app, name, list) {
   // After a step the panel is made anew; whoever works by keyboard stays where they were.
   function focusKey() {
     const here = document.activeElement;
-    return here.matches("input[type=radio]") ? `input[name="${here.name}"]:checked` : here.matches("input[type=search]") ? "#action-search" : here.matches(".do") ? ".do" : "button.action, #action-search";
+    return here.matches("input[type=radio]") ? `input[name="${here.name}"]:checked` : here.matches("input[type=search]") ? "#action-search" : here.matches(".do") ? ".do" : "button.action";
   }
   function restoreFocus(selector) {
     (choices.querySelector(selector) ?? choices.querySelector("input, button") ?? keep).focus({ preventScroll: true });

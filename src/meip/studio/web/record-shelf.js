@@ -57,7 +57,9 @@ export function shelf(side, app, at) {
         try {
           const back = await app.api(`/api/trash/${undo}/restore`, { method: "POST" });
           await app.refresh();
-          await refresh();
+          if (open) app.go(`record/${back.kind === "drafts" ? "draft" : "demo"}/${encodeURIComponent(back.file)}`);
+          else if (side.isConnected) await refresh();
+          else app.reload();
           app.status(`“${back.file.replace(/\.\w+$/, "")}” is back.`, "good");
         } catch (error) { app.fail(error); }
       } });
@@ -75,7 +77,7 @@ export function shelf(side, app, at) {
       const told = [demonstrations.length && plural(demonstrations.length, "demonstration"), problems.length && plural(problems.length, "problem")].filter(Boolean).join(" and ");
       app.status(`Imported ${told}.`, "good");
       if (demonstrations.length) app.go(`record/demo/${encodeURIComponent(demonstrations[0])}/0/0`);
-      else if (at.kind) app.go("record"); else window.dispatchEvent(new HashChangeEvent("hashchange"));
+      else if (at.kind) app.go("record"); else app.reload();
     } catch (error) { app.fail(error); }
   }
 

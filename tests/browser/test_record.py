@@ -50,7 +50,7 @@ def drag(page: Any, start: tuple[float, float], end: tuple[float, float]) -> Non
     page.mouse.down()
     page.mouse.move(*pixels[1], steps=6)
     page.mouse.up()
-    page.wait_for_function("document.querySelector('#verdict').textContent.length > 0")
+    page.wait_for_function("() => document.querySelector('#verdict').textContent.length > 0")
 
 
 def verdict(page: Any, text: str) -> None:
@@ -121,7 +121,7 @@ def test_lines_snap_to_corners_seams_and_angles(page: Any) -> None:
     verdict(page, "0°")
     page.keyboard.press("s")
     drag(page, (-50.0, 20.0), (50.0, 22.0))
-    page.wait_for_function("!document.querySelector('#verdict').textContent.includes('°')")
+    page.wait_for_function("() => !document.querySelector('#verdict').textContent.includes('°')")
 
 
 def test_x_ray_shows_hidden_layers(page: Any) -> None:

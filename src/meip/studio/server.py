@@ -39,7 +39,7 @@ def serve(
             project = Project.open(folder)
             app = create_app(Studio(project, Worlds(project, own), lock), access)
             config = uvicorn.Config(
-                app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1, ws="none"
+                app, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=1, ws="none"
             )
             started(access, project)
             if browser:

@@ -166,7 +166,7 @@ class Study:
 
     def _bank(self) -> list[Concept]:
         growth = Growth(self.evidence, self.options.grammar)
-        found = growth.grow()
+        found = growth.grow(self.say)
         self.levels, self.cuts, self.thresholds = growth.levels, growth.cuts, growth.thresholds
         return found
 

@@ -143,13 +143,14 @@ def _milestones(shown: Replayed, labels: Sequence[str], pair: tuple[Concept, Con
 def surprises(task: Task, shown: Replayed, labels: Sequence[str]) -> list[dict[str, Any]]:
     """Steps at which the task would rather have done something else, the most surprising first.
 
-    Each demonstration is judged by the model that did not see it, where the task kept it.
+    Each demonstration is judged by the model that did not see it, where the task kept it; single steps, as they were
+    learned from.
     """
     found = []
     views = _views(task, len(shown.walks))
     for number, walk in enumerate(shown.walks):
         graph = shown.graphs[walk.graph]
-        judge = Judge(task, graph, views[number])
+        judge = Judge(task, graph, views[number], ahead=False)
         for t in range(len(walk.states) - (graph.has_goal or len(walk.states) >= graph.horizon)):
             row = _surprise(judge, graph, walk, t)
             if row is not None:
@@ -185,7 +186,7 @@ def _views(task: Task, count: int) -> list[int]:
 def _surprise(judge: Judge, graph: StateGraph, walk: Walk, t: int) -> dict[str, Any] | None:
     place = Place(walk.states[: t + 1], graph.horizon - t - 1)
     action = walk.plan.actions[t] if t < len(walk.plan.actions) else None
-    comparison = judge.compare(place)
+    comparison = judge.compare(place, action)
     if not comparison.actions or (action is None and comparison.stop is None):
         return None
     mine = STOP if action is None else comparison.index(graph, place.state, action)

@@ -21,6 +21,7 @@ from meip.learning.selection import precedence, unless
 from meip.model.graph import StateGraph
 from meip.model.world import encode
 from meip.search.choosing import Chooser, Options, Outcomes
+from meip.search.query import Clock, Query
 from meip.studio.drawing import action_text
 from meip.tasks.task import Task
 from meip.utility.terms import UtilityTerm, features
@@ -32,7 +33,7 @@ SAME = 1e-9
 SHOWN = 0.05  # what makes less of a difference is not told
 LITTLE = 0.05  # .. or makes so little of it
 MOST_REASONS = 4
-STOP = -1
+STOP, UNLISTED = -1, -2
 LATER = "what can follow it"
 
 
@@ -75,19 +76,18 @@ class Comparison:
 
     def index(self, graph: StateGraph, state: int, action: Any) -> int | None:
         """Of an action as the world calls it; actions with equal outcomes are one."""
-        merged: dict[int, float] = {}
-        for p, s in graph.outcomes_of(state, action):
-            merged[s] = merged.get(s, 0.0) + p
-        key = tuple(sorted((round(p, 12), s) for s, p in merged.items() if p > 0))
+        key = _merged(graph, state, action)
         return self.outcomes.index(key) if key in self.outcomes else None
 
 
 class Judge:
-    """What a task thinks of steps in a graph; `view`: as the model sees it that held a demonstration out."""
+    """What a task thinks of steps in a graph; `view`: as the model sees it that held a demonstration out; `ahead`: with
+    the ways that begin with a step, as far as the task looks, else by itself alone."""
 
-    def __init__(self, task: Task, graph: StateGraph, view: int = 0) -> None:
+    def __init__(self, task: Task, graph: StateGraph, view: int = 0, *, ahead: bool = True) -> None:
         self.task, self.graph, self.view = task, graph, view
-        self.chooser = None if task.choosing is None else Chooser(graph, task.choosing, view)
+        clock = None if ahead else Clock(Query(seconds=0.0), graph)  # no time to look any further
+        self.chooser = None if task.choosing is None else Chooser(graph, task.choosing, view, clock)
         self.domain = graph.domain
         how = task.preferences
         self._rules: list[tuple[Concept, str, float]] = []
@@ -96,8 +96,17 @@ class Judge:
             self._rules = [(rule.concept, "never", strength) for rule, strength in zip(how.never, seen, strict=True)]
             self._rules += [(unless(pair.then, pair.first), "order", pair.strength) for pair in how.order]
 
-    def compare(self, place: Place) -> Comparison:
-        """Every alternative at a place."""
+    def compare(self, place: Place, shown: Any = None) -> Comparison:
+        """Every alternative at a place; `shown`: an action that counts as one, also where it is not listed."""
+        found = self._compared(place)
+        if shown is None or found.index(self.graph, place.state, shown) is not None:
+            return found
+        outcomes = _merged(self.graph, place.state, shown)
+        alone = self._added(place, outcomes) if self.chooser is None else self.chooser.worth(place.state, [outcomes])[0]
+        worth = np.append(found.worth, alone)
+        return Comparison([*found.actions, UNLISTED], [*found.outcomes, outcomes], worth, found.stop)
+
+    def _compared(self, place: Place) -> Comparison:
         if self.chooser is not None:
             left = 1 if self.graph.has_goal else place.left
             found: Options = self.chooser.options(place.state, left, place.seen)
@@ -249,3 +258,11 @@ def _expected(graph: StateGraph, terms: Sequence[UtilityTerm], outcomes: Outcome
     first = np.cumsum([0, *(t.size for t in terms[:-1])])
     odds = np.array([p for p, _ in outcomes]) * counts
     return np.asarray(odds @ np.add.reduceat(parts, first, axis=1), np.float64)
+
+
+def _merged(graph: StateGraph, state: int, action: Any) -> Outcomes:
+    """What an action leads to, equal outcomes added up."""
+    merged: dict[int, float] = {}
+    for p, s in graph.outcomes_of(state, action):
+        merged[s] = merged.get(s, 0.0) + p
+    return tuple(sorted((round(p, 12), s) for s, p in merged.items() if p > 0))

@@ -3,7 +3,7 @@
 import { button, h, number, plural, replace, svg } from "./dom.js";
 
 const STAGES = {
-  reading: "Reading the demonstrations", restarted: "The worker was killed: it is started again", candidates: "Listing what can be said",
+  concepts: "Listing concepts", reading: "Reading the demonstrations", restarted: "The worker was killed: it is started again", candidates: "Listing what can be said",
   price: "Finding the price of a statement", curves: "Looking at curves", members: "Fitting members", rules: "Looking for what is never done",
   order: "Looking at the order", planning: "Trying how to plan", told: "Putting it into a few statements", done: "A last fit", round: "Fitting",
 };
@@ -11,7 +11,7 @@ const WORDS = { waiting: "Waiting for a worker", running: "Learning", done: "Lea
 const ACTIVE = ["waiting", "running"];
 
 export function jobView({ cancel, resume, open, plan }) {
-  const title = h("h1", {});
+  const title = h("h2", { class: "big" });
   const state = h("span", { class: "chip" });
   const buttons = h("div", { class: "row" });
   const message = h("div", {});
@@ -66,7 +66,7 @@ export function jobView({ cancel, resume, open, plan }) {
   function take(row) {
     Object.assign(names, row.english ?? {});
     const stage = STAGES[row.stage] ?? row.stage;
-    now.textContent = row.done && row.members ? `${stage}: ${row.done} of ${row.members}` : row.concepts?.length === undefined && row.concepts ? `${stage}: ${row.concepts} concepts, ${row.candidates} candidates` : stage;
+    now.textContent = row.done && row.members ? `${stage}: ${row.done} of ${row.members}` : typeof row.concepts === "number" ? `${stage}: ${plural(row.concepts, "concept")}${row.candidates ? `, ${row.candidates} candidates` : ` up to level ${row.level}`}` : stage;
     if (row.done && row.members) { bar.max = row.members; bar.value = row.done; } else bar.removeAttribute("value");
     if (row.stage === "restarted") points = [];
     if (typeof row.objective === "number") points.push({ stage: row.stage, value: row.objective });
@@ -122,7 +122,7 @@ function objectiveChart() {
       parts.push(svg("polyline", { class: "line-meip", points: path.join(" ") }));
       if (few) parts.push(...path.map((point) => { const [cx, cy] = point.split(","); return svg("circle", { class: "point-meip", cx, cy, r: 2.6 }); }));
       const middle = (x(group.from) + x(group.to)) / 2;
-      if (middle - labelled > 70) { parts.push(svg("text", { class: "label", x: Math.min(Math.max(middle, left + 24), wide - right - 24), y: high - 14, "text-anchor": "middle" }, LABELS[group.stage] ?? group.stage)); labelled = middle; }
+      if (middle - labelled > 46) { parts.push(svg("text", { class: "label", x: Math.min(Math.max(middle, left + 24), wide - right - 24), y: high - 14, "text-anchor": "middle" }, LABELS[group.stage] ?? group.stage)); labelled = middle; }
     }
     picture.setAttribute("aria-label", `The objective went from ${number(values[0])} to ${number(values.at(-1))} nats in ${plural(points.length, "point")}`);
     picture.dataset.points = points.length;

@@ -155,7 +155,7 @@ export async function mount(root, app) {
     else app.status(one.message || one.status, one.status === "cancelled" ? "" : "error");
   }
 
-  if (worlds.length) choose(worlds.includes(jobs[0]?.result?.world) ? jobs[0].result.world : worlds[0]);
+  if (worlds.length) choose(given.demonstrations.find((d) => d.file === job?.spec.demonstrations[0] && !d.error)?.world ?? worlds[0]);
   listed();
   if (job) pick(job);
   else replace(stage, h("section", { class: "card stack" }, h("h2", {}, "What will be found"), h("p", { class: "soft measure" }, "Every step shown is compared with what else could have been done there. A few statements are looked for that foresee the choices: what is wanted, what comes first, what is never done.")));

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +14,12 @@ from starlette.exceptions import HTTPException
 
 from meip import __version__
 from meip.base.errors import MeipError
+from meip.studio import collection, jobs, plans, recording, reports, understanding
 from meip.studio.project import Missing, Studio
 from meip.studio.security import Access, Guard
 
 __all__ = ["create_app"]
 
-ROUTES = ("recording", "collection", "jobs", "understanding", "plans", "reports")
 WEB = Path(str(files("meip.studio") / "web"))
 
 
@@ -42,9 +40,8 @@ def create_app(studio: Studio, access: Access) -> Any:
             "tasks": studio.project.tasks(),
         }
 
-    for name in ROUTES:
-        if find_spec(f"meip.studio.{name}") is not None:
-            app.include_router(import_module(f"meip.studio.{name}").routes(studio))
+    for module in (recording, collection, jobs, understanding, plans, reports):
+        app.include_router(module.routes(studio))
 
     @app.get("/")
     def index() -> FileResponse:

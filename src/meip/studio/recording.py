@@ -7,6 +7,7 @@ reload, a closed browser or a killed server loses nothing, and undo never leaves
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,11 @@ from typing import Any
 from fastapi import APIRouter, Body
 
 from meip.base import documents
-from meip.base.errors import DemonstrationError, WorldError
+from meip.base.errors import DemonstrationError, MeipError, WorldError
 from meip.model.demonstrations import Demonstration, Step, Walk
 from meip.model.graph import StateGraph
 from meip.model.problems import problem_document
-from meip.model.showing import line_of
+from meip.model.showing import line_of, scene_of
 from meip.model.world import encode
 from meip.studio.collection import read_one
 from meip.studio.drawing import action_view, actions_view, facts_view, state_view, stroke_view
@@ -181,9 +182,21 @@ def _stem(title: str) -> str:
     return kept or "demonstration"
 
 
+def _warm(draft: Draft) -> None:
+    """Ask once what a line would do, before somebody draws one: the first time, it may have to be compiled."""
+    with suppress(MeipError):
+        scene = scene_of(draft.world, [draft.graph.states[draft.state]], ())
+        if scene is not None and scene.guides:
+            stroke_view(draft.graph, draft.state, scene.guides[-1].line)
+
+
 def routes(studio: Studio) -> APIRouter:
     router = APIRouter(prefix="/api")
     drafts = Drafts(studio.project, studio.worlds)
+
+    def made(draft: Draft) -> dict[str, Any]:
+        threading.Thread(target=_warm, args=(draft,), daemon=True).start()
+        return draft.view()
 
     @router.get("/drafts")
     def listed() -> list[dict[str, Any]]:
@@ -202,10 +215,10 @@ def routes(studio: Studio) -> APIRouter:
             if not like:
                 world = studio.worlds.load(problem)
                 title = next((p.title for p in studio.worlds.problems() if p.id == problem), problem)
-                return drafts.begin(world, title, initial).view()
+                return made(drafts.begin(world, title, initial))
             shown = read_one(studio.project, like, place)
             meta = {"title": Path(like).stem}
-            return drafts.add(replace(shown, steps=shown.steps[: max(0, steps)], meta=meta), Path(like).stem).view()
+            return made(drafts.add(replace(shown, steps=shown.steps[: max(0, steps)], meta=meta), Path(like).stem))
 
     @router.get("/drafts/{name}")
     def seen(name: str) -> dict[str, Any]:

@@ -59,7 +59,8 @@ def _ours(folder: Path, access: Access) -> Lock:
 
 
 def _listening(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # the protocol by name: else asyncio leaves Nagle's algorithm on, and every answer waits 40 ms for its second half
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((LOOPBACK, port))

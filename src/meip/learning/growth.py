@@ -8,7 +8,7 @@ concepts. The budget is in columns, so that the same demonstrations give the sam
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,8 @@ class Growth(Pruner):
         self._built_on: dict[int, tuple[int, int]] = {}
         self._slope: tuple[int, Floats] | None = None
 
-    def grow(self, tell: Callable[..., None] | None = None) -> list[Concept]:
-        """The concepts to choose from; `tell` hears of every level."""
+    def grow(self) -> list[Concept]:
+        """The concepts to choose from."""
         for level, concepts, info in self.bank.levels():
             room = self.budget - len(self.found)
             kept = [concepts[i] for i in self._best(concepts, room)]
@@ -57,8 +57,6 @@ class Growth(Pruner):
             told = {"level": level, "concepts": len(concepts), "kept": len(kept), "stopped": info.stopped}
             built = self._built_on.get(level)
             self.levels.append({**told, **({"terms": built[0], "terms_kept": built[1]} if built else {})})
-            if tell is not None:
-                tell(stage="concepts", level=level, concepts=len(self.found))
             if not room:
                 break
         return self.found

@@ -166,7 +166,7 @@ class Study:
 
     def _bank(self) -> list[Concept]:
         growth = Growth(self.evidence, self.options.grammar)
-        found = growth.grow(self.say)
+        found = growth.grow()
         self.levels, self.cuts, self.thresholds = growth.levels, growth.cuts, growth.thresholds
         return found
 

@@ -24,7 +24,7 @@ export function behindPanel(app, url) {
         h("p", {}, found.steps ? [h("strong", {}, plural(found.for, "step")), " for it, ", h("strong", {}, String(found.against)), " against"] : "At no demonstrated step did it make a difference."),
         found.milestones.length ? milestones(found.milestones) : null,
         found.shown.length ? h("ol", { class: "evidence" }, found.shown.map((row) => item(row, found, value))) : null,
-        found.steps > found.shown.length ? h("p", { class: "small" }, `and ${found.steps - found.shown.length} more`) : null);
+        more(found) > 0 ? h("p", { class: "small" }, `and ${more(found)} more`) : null);
     } catch (error) {
       if (mine === turn) replace(body, h("h2", {}, capital(english)), h("p", { class: "notice" }, error.message));
     }
@@ -64,4 +64,5 @@ export function behindPanel(app, url) {
   return { element, show };
 }
 
+const more = (found) => found.steps - found.shown.reduce((sum, row) => sum + row.demonstrations.length, 0);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

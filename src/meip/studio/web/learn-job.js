@@ -3,7 +3,7 @@
 import { button, h, number, plural, replace, svg } from "./dom.js";
 
 const STAGES = {
-  concepts: "Listing concepts", reading: "Reading the demonstrations", restarted: "The worker was killed: it is started again", candidates: "Listing what can be said",
+  reading: "Reading the demonstrations and listing concepts", restarted: "The worker was killed: it is started again", candidates: "Listing what can be said",
   price: "Finding the price of a statement", curves: "Looking at curves", members: "Fitting members", rules: "Looking for what is never done",
   order: "Looking at the order", planning: "Trying how to plan", told: "Putting it into a few statements", done: "A last fit", round: "Fitting",
 };
@@ -14,7 +14,7 @@ export function jobView({ cancel, resume, open, plan }) {
   const title = h("h2", { class: "big" });
   const state = h("span", { class: "chip" });
   const buttons = h("div", { class: "row" });
-  const message = h("div", {});
+  const message = h("div", { class: "stack" });
   const now = h("p", { class: "soft", role: "status" });
   const bar = h("progress", { "aria-label": "Progress of this stage" });
   const foreseen = h("div", { class: "foreseen" });
@@ -66,7 +66,7 @@ export function jobView({ cancel, resume, open, plan }) {
   function take(row) {
     Object.assign(names, row.english ?? {});
     const stage = STAGES[row.stage] ?? row.stage;
-    now.textContent = row.done && row.members ? `${stage}: ${row.done} of ${row.members}` : typeof row.concepts === "number" ? `${stage}: ${plural(row.concepts, "concept")}${row.candidates ? `, ${row.candidates} candidates` : ` up to level ${row.level}`}` : stage;
+    now.textContent = row.done && row.members ? `${stage}: ${row.done} of ${row.members}` : typeof row.concepts === "number" ? `${stage}: ${row.concepts} concepts, ${row.candidates} candidates` : stage;
     if (row.done && row.members) { bar.max = row.members; bar.value = row.done; } else bar.removeAttribute("value");
     if (row.stage === "restarted") points = [];
     if (typeof row.objective === "number") points.push({ stage: row.stage, value: row.objective });

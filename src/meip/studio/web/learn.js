@@ -101,6 +101,7 @@ export async function mount(root, app) {
       app.status("Learning has begun");
       jobs.unshift(made);
       pick(made);
+      if (stage.getBoundingClientRect().top > innerHeight * 0.6) stage.scrollIntoView({ block: "start" });
     } catch (error) { app.fail(error); }
     start.disabled = chosen.files.size === 0;
   }

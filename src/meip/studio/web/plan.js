@@ -6,15 +6,14 @@ import { planSide } from "./plan-side.js";
 import { problemDialog } from "./plan-problem.js";
 import { correctDialog } from "./plan-correct.js";
 import { stillness } from "./state-view.js";
-import { noTasks, taskSelect } from "./task-select.js";
+import { chosenTask, noTasks, taskSelect } from "./task-select.js";
 
 const PACE = 1100;  // milliseconds a step while playing
 
 export async function mount(root, app) {
-  const tasks = app.project.tasks.map((name) => name.replace(/\.json$/, ""));
-  if (!tasks.length) { noTasks(root); return null; }
-  const [givenTask, givenProblem, givenBaseline, givenStep] = app.path;
-  const task = tasks.includes(givenTask) ? givenTask : tasks[0];
+  const { tasks, name: task } = await chosenTask(app);
+  if (!task) { noTasks(root); return null; }
+  const [, givenProblem, givenBaseline, givenStep] = app.path;
   let choices = await app.api(`/api/plans/choices?task=${encodeURIComponent(task)}`);
   const fitting = () => choices.problems.filter((one) => !one.why_not);
   let problem = fitting().find((one) => one.id === givenProblem)?.id ?? fitting()[0]?.id ?? "";

@@ -1,12 +1,11 @@
 // Report: one page that opens from disk, and the same as JSON.
 
 import { button, h, number, plural, replace } from "./dom.js";
-import { noTasks, taskSelect } from "./task-select.js";
+import { chosenTask, noTasks, taskSelect } from "./task-select.js";
 
 export async function mount(root, app) {
-  const tasks = app.project.tasks.map((name) => name.replace(/\.json$/, ""));
-  if (!tasks.length) { noTasks(root); return null; }
-  const task = tasks.includes(app.path[0]) ? app.path[0] : tasks[0];
+  const { tasks, name: task } = await chosenTask(app);
+  if (!task) { noTasks(root); return null; }
   const [choices, told] = await Promise.all([app.api(`/api/plans/choices?task=${encodeURIComponent(task)}`), app.api(`/api/understand/${encodeURIComponent(task)}`)]);
   const fitting = choices.problems.filter((one) => !one.why_not);
   const boxes = fitting.map((one, k) => h("input", { type: "checkbox", value: one.id, checked: k < 2 }));

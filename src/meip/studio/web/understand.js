@@ -6,14 +6,13 @@ import { behindPanel } from "./behind.js";
 import { curveEditor } from "./curve.js";
 import { orderGraph } from "./order-graph.js";
 import { surpriseCards } from "./surprises.js";
-import { noTasks, taskSelect } from "./task-select.js";
+import { chosenTask, noTasks, taskSelect } from "./task-select.js";
 
 const KINDS = { wanted: "wanted", avoided: "rather not", late: "late", first: "first", done: "in the end", shaped: "shaped" };
 
 export async function mount(root, app) {
-  const tasks = app.project.tasks.map((name) => name.replace(/\.json$/, ""));
-  if (!tasks.length) { noTasks(root); return null; }
-  const name = tasks.includes(app.path[0]) ? app.path[0] : tasks[0];
+  const { tasks, name } = await chosenTask(app);
+  if (!name) { noTasks(root); return null; }
   const url = `/api/understand/${encodeURIComponent(name)}`;
   let told = await app.api(url);
   let gone = false;

@@ -90,11 +90,13 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     model = study.model(mean, None if study.curves is None else study.curves.weights)
     candidates = Nevers(evidence, offers, None if study.curves is None else study.foreseen())
     rules = candidates.found() if study.options.concepts is None else []
+    study.say(stage="rules", never=[str(offers.forms.concept(rule.form)) for rule in rules])
     gained = study.gains(model)[evidence.chosen][~evidence.stop[evidence.chosen]]
     gained = gained[gained > 1e-9]
     pairs = always_first(evidence, offers, whole[: study.size]) if study.options.order else []
     strength = max(CLOSURE, float(gained.max()) if len(gained) else 0.0)
     order = _ordered(study, pairs, strength)
+    study.say(stage="order", order=[[str(pair.first), str(pair.then)] for pair in order])
     ready = always_ready(evidence) if study.options.order and study.options.concepts is None else []
     enforced = tuple(Rule(concept, strength, 0.0, 0.0, 0) for concept in ready)
     ranked = np.flatnonzero(np.abs(model.firsts) > 1e-8)

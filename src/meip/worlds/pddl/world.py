@@ -203,6 +203,12 @@ class PddlWorld(World):
     def decode_action(self, value: Any) -> str:
         return step_text(self._step(value))
 
+    def action_parts(self, action: str) -> Sequence[tuple[str, str]]:
+        """The name, and what each parameter is bound to."""
+        name, *objects = self._step(action)
+        parameters = self.file.actions[name].parameters
+        return [("action", name), *((p.name.lstrip("?"), o) for p, o in zip(parameters, objects, strict=True))]
+
     def _illegal(self, state: bytes, step: tuple[str, ...]) -> str | None:
         """Why a step is not legal here; None where it is."""
         if self.reached(state):

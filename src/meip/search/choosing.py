@@ -32,7 +32,8 @@ RISK = 0.05
 STUCK = 60  # steps without coming higher
 RATE = 0.07  # of the spread of a step's alternatives: what a value loses each time that it is met
 NEVER_STOP, FRESH = -1e3, 1e3
-AGAIN, LOOSE = 12, 0.2  # walks after one that ran into trouble, by steps that are so much worse at most
+AGAIN, LOOSE, LOOSER = 12, 0.2, 3  # walks after one that ran into trouble, by steps that are so much worse at most;
+# after so many by steps twice as much worse
 SAME = 1e-9
 Outcomes = tuple[tuple[float, int], ...]
 
@@ -228,7 +229,8 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
     for again in range(AGAIN):
         if trouble <= SAME or walk.clock.reason():
             break
-        other, its_gain, its_trouble = walk.go(np.random.default_rng([query.seed, 3, again]), LOOSE)
+        loose = LOOSE * 2 ** (again // LOOSER)
+        other, its_gain, its_trouble = walk.go(np.random.default_rng([query.seed, 3, again]), loose)
         if its_trouble < trouble - SAME and its_gain - its_trouble > gained - trouble:
             found, gained, trouble = other, its_gain, its_trouble
     return found

@@ -54,6 +54,8 @@ class ChoiceOptions:
     """Share of the demonstrations that may be set aside."""
     view: View = "auto"
     knots: int = KNOTS
+    score: str = "auto"
+    """auto, choices or history: by what steps are compared."""
     relative: bool = True
     """Curves also of simple concepts relative to their value at the start."""
     seed: int = 0

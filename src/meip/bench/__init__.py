@@ -10,4 +10,5 @@ search     tree search, against mcts and OpenSpiel
 pddl       expansions and plans, against pymimir
 folds      folding, against shapely
 folding    learning to fold and planning folds
+startup    compiling, until the first result on a fresh machine
 """

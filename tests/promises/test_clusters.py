@@ -1,4 +1,4 @@
-"""Promises 1 and 2 on more than one machine: learning on clusters gives the bytes of one process, killed workers or not.
+"""Promises 1 and 2 on more than one machine: learning on clusters gives the bytes of one process, also where one dies.
 
 The clusters are real, with two nodes or two worker processes on this machine, and listen to nobody else.
 """

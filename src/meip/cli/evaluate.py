@@ -65,12 +65,14 @@ def evaluate(
     if against is not None and against not in BASELINES:
         raise MeipError(f"--against: unknown {against!r}; {did_you_mean(against, BASELINES)}")
     if against in ("maxent-irl", "clone") and not demos:
-        raise MeipError("--against needs the demonstrations that the baseline is to learn from: --demos FILE")
+        _shown((), world, against)
     worlds = {problem: read_world(problem, world, domain) for problem in problems}
     learned = Task.load(task)
     agents: dict[str, Any] = {"meip": learned}
     if against is not None:
-        agents |= _baselines(against, learned, demos or (), world)
+        from meip.baselines.named import baselines
+
+        agents |= baselines(against, learned, lambda: _shown(demos or (), world, against))
     asked = {"method": search, "chance": chance, "iterations": iterations, "seconds": seconds, "seed": seed}
     run = Run(jobs, cast(Any, backend), progress=_progress(), address=address)
     rows = measure(agents, worlds, None, searches=searches, run=run, **asked)  # type: ignore[arg-type]
@@ -79,21 +81,11 @@ def evaluate(
         documents.write(json_file, Results.of("evaluate", rows, seed))
 
 
-def _baselines(name: str, task: Any, demos: Sequence[str], own: str | None) -> dict[str, Any]:
-    """The agents that go by a name; MaxEnt-IRL has the concepts of the task's first member, but those about order."""
-    from meip.baselines.agents import CloneAgent, GoalAgent, MaxEntAgent, RandomAgent
-    from meip.learning.selection import precedence
-
-    if name in ("goal-count", "random"):
-        return {name: GoalAgent() if name == "goal-count" else RandomAgent()}
-    episodes = read_episodes(demos, own)
-    if name == "clone":
-        return {name: CloneAgent(episodes)}
-    terms = [term for term in task.members[0].terms if precedence(term.concept) is None]
-    return {
-        "maxent-irl (visits)": MaxEntAgent(terms, episodes, "visits"),
-        "maxent-irl (final)": MaxEntAgent(terms, episodes, "final"),
-    }
+def _shown(demos: Sequence[str], own: str | None, name: str) -> list[Any]:
+    """What the baseline is to learn from."""
+    if not demos:
+        raise MeipError(f"--against {name} needs the demonstrations that the baseline is to learn from: --demos FILE")
+    return read_episodes(demos, own)
 
 
 def _progress() -> Any:

@@ -31,8 +31,9 @@ def learn(
     objective: Annotated[
         str,
         typer.Option(
-            help="What is compared: choices (single steps); by the paper's pursuit plans (whole ones) or history (what "
-            "steps add to theirs); svm, svm-literal: a Ranking SVM, with our labels, with the paper's. auto: choices."
+            help="What is compared: choices (steps by what they add), history (by what they add to all before); auto: "
+            "the one of these that foresees held-out choices; plans: whole ones, by the paper's pursuit; svm, "
+            "svm-literal: a Ranking SVM, with our labels, with the paper's."
         ),
     ] = "auto",
     paper: Annotated[

@@ -17,6 +17,7 @@ endings      what was always so in the end
 told         the small model that is told
 study        the fits to some demonstrations, and which of them are odd
 statements   what is told
+history      are steps compared by what they add to g, or to their history?
 choosing     the one learner: from choices to a utility and preferences
 shown        demonstrated plans as rows of numbers, ready to be compared
 candidates   concepts that could matter, their order, and what is avoided

@@ -19,6 +19,7 @@ import numpy as np
 from meip.base.arrays import Floats, Ints
 from meip.base.parallel import Shared, Workers
 from meip.learning.enforced import always_ready
+from meip.learning.history import Histories, Score, score_of
 from meip.learning.readings import accidents, crossed, only_needed
 from meip.learning.rules import Never, Nevers, always_first, chosen_first
 from meip.learning.sparse import GRID, Problem, path
@@ -90,11 +91,14 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     model = study.model(mean, None if study.curves is None else study.curves.weights)
     candidates = Nevers(evidence, offers, None if study.curves is None else study.foreseen())
     rules = candidates.found() if study.options.concepts is None else []
-    gained = study.gains(model)[evidence.chosen][~evidence.stop[evidence.chosen]]
-    gained = gained[gained > 1e-9]
+    study.say(stage="rules", never=[str(offers.forms.concept(rule.form)) for rule in rules])
+    score = score_of(study, study.options.score)
+    study.say(stage="score", **score.report)
+    gained = _gained(study, model, score)
     pairs = always_first(evidence, offers, whole[: study.size]) if study.options.order else []
     strength = max(CLOSURE, float(gained.max()) if len(gained) else 0.0)
     order = _ordered(study, pairs, strength)
+    study.say(stage="order", order=[[str(pair.first), str(pair.then)] for pair in order])
     ready = always_ready(evidence) if study.options.order and study.options.concepts is None else []
     enforced = tuple(Rule(concept, strength, 0.0, 0.0, 0) for concept in ready)
     ranked = np.flatnonzero(np.abs(model.firsts) > 1e-8)
@@ -111,6 +115,7 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
         least=_least(study, model),
         by_itself=bool(len(evidence.stopped)),
         pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
+        history=score.sharpness,
         held_out=(
             *_held_out(study, candidates, rules, ranked, tuple(rule.strength for rule in enforced)),
             *_simpler(study, [*(rule.strength for rule in rules), *(rule.strength for rule in enforced)], ranked),
@@ -122,7 +127,20 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     said = told(study, rules, pairs, order, model, candidates.usual, enforced)
     preferences = dataclasses.replace(preferences, patience=max(tried, key=lambda p: tried[p]), **said)
     warnings = _warnings(study, strange, aside, utility, preferences)
-    return LearnedChoices(utility, preferences, _report(study, tried, strange, aside), warnings)
+    report = {"objective": score.report, **_report(study, tried, strange, aside)}
+    return LearnedChoices(utility, preferences, report, warnings)
+
+
+def _gained(study: Study, model: Model, score: Score) -> Floats:
+    """What the steps shown added, where it was anything."""
+    evidence = study.evidence
+    if score.sharpness:
+        histories = Histories(evidence)
+        found = histories.gains(histories.values([study.utility(model)])[:, 0], score.sharpness)
+    else:
+        found = study.gains(model)
+    found = found[evidence.chosen][~evidence.stop[evidence.chosen]]
+    return np.asarray(found[found > 1e-9], np.float64)
 
 
 def _report(

@@ -20,7 +20,7 @@ __all__ = ["Compared", "LearnOptions", "Objective", "Order", "Progress", "Rule",
 View = Literal["auto", "sparse", "curves"]
 Progress = Callable[[dict[str, Any]], None]
 Objective = Literal["auto", "plans", "choices", "history", "svm", "svm-literal"]
-Compared = Literal["plans", "choices", "history"]
+Compared = Literal["plans", "choices"]
 Order = Literal["closure", "none"]
 Rule = Literal["tau-first", "literal"]
 SINGLE_STEPS = {"steps": "it compares single steps already", "branches": "no whole plans are compared"}
@@ -36,12 +36,11 @@ UNUSED: dict[str, dict[str, str]] = {
         "demonstration_share": "its members differ by their concepts, and all learn from every demonstration",
         "kappa": "the price of a statement is chosen by held-out demonstrations",
         "max_concepts": "the price decides how many statements there are",
-        "pursuit": "it is of the pursuit over whole plans; use objective='plans', 'history', 'svm' or 'svm-literal'",
+        "pursuit": "it is of the pursuit over whole plans; use objective='plans', 'svm' or 'svm-literal'",
         "chance_failures": "a step is compared by the mean over its outcomes",
     },
-    "history": {**NO_CURVES, **SINGLE_STEPS},
 }
-"""Options that an objective has no use for, and why."""
+"""Options that whole plans, or single choices, have no use for, and why."""
 GIVEN = {
     "grammar": "the concepts are given",
     "pursuit": "the concepts are given",
@@ -67,9 +66,9 @@ class LearnOptions(Strict):
 
     objective: Objective = "auto"
     """What is maximised. choices: the likelihood of single steps among their alternatives, by what they add to g;
-    plans: of whole plans (Eq. 10), by the paper's pursuit; history: of single steps by what they add to their history
-    (the sum of tanh(g - g before)), by the same pursuit; svm, svm-literal: a Ranking SVM with
-    labels of our own, and with the paper's. auto: choices."""
+    history: the same, by how far they rise above all that was before (the mean of tanh(g - g before)); auto: the one
+    of these that foresees the choices of demonstrations left out better; plans: of whole plans (Eq. 10), by the
+    paper's pursuit; svm, svm-literal: a Ranking SVM with labels of our own, and with the paper's."""
     view: View = "auto"
     """Of choices: few statements (sparse), many curves of real quantities (curves), or by held-out choices as much of
     both as foresees them best."""
@@ -144,7 +143,7 @@ class LearnOptions(Strict):
             raise LearningError(f"tolerance is a share of the demonstrations below 1, got {self.tolerance}")
 
     def unused(self, learner: str) -> dict[str, str]:
-        """Options that have no effect for this learner ("plans", "choices" or "history"), and why."""
+        """Options that have no effect for this learner ("plans" or "choices"), and why."""
         reasons = dict(UNUSED[learner])
         alone = self.committee == 1 or (self.committee is None and (learner != "choices" or self.concepts is not None))
         if alone:

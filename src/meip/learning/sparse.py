@@ -7,7 +7,7 @@ Only columns that pay are fitted (an active set); the rest is looked at by its g
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,10 +127,12 @@ def strength_of(
     workers: Workers | None = None,
     grid: Sequence[float] = GRID,
     least: int = 3,
+    tell: Callable[[float, float, Sequence[Floats]], None] | None = None,
 ) -> Strength:
     """The strength under which demonstrations left out are foreseen best; a fixed one where there are fewer than 3.
 
-    `others` has what is fitted instead of each: choices, and how much they count.
+    `others` has what is fitted instead of each: choices, and how much they count. `tell` hears of each strength, the
+    loss and the weights.
     """
     workers, shared = workers or Workers(), Shared(tuple(others))
     if len(others) < least:
@@ -141,6 +143,8 @@ def strength_of(
         items = [(d, strength, w) for d, w in enumerate(found[-1])]
         found.append(workers.map_compiled(_fit_without, items, shared))
         losses.append(sum(float(problem.foreseen(w)[0][demo == d].sum()) for d, w in enumerate(found[-1])))
+        if tell is not None:
+            tell(strength, losses[-1], found[-1])
         if losses[-1] > WORSE * min(losses):
             break
     best = int(np.argmin(losses))

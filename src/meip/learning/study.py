@@ -33,6 +33,7 @@ __all__ = ["ChoiceOptions", "Model", "Study", "choice_grammar", "terms_of"]
 
 MEMBERS, SHARE = 16, 0.5
 DONE_PRICE = 0.3
+SHOWN = 6  # wishes that are told of while the price is looked for
 TOLERABLE = 1.1  # of the loss alone: small worlds left out need not show what weaving demonstrations is good for
 SLIP = float(np.log(4))  # nats: a step that the others make four times less likely than by chance is a slip
 
@@ -53,6 +54,8 @@ class ChoiceOptions:
     """Share of the demonstrations that may be set aside."""
     view: View = "auto"
     knots: int = KNOTS
+    score: str = "auto"
+    """auto, choices or history: by what steps are compared."""
     relative: bool = True
     """Curves also of simple concepts relative to their value at the start."""
     seed: int = 0
@@ -86,7 +89,9 @@ class Study:
         self.offers = offers = offered(
             evidence, concepts, values, numbers=options.grammar.numbers, simple=options.concepts is not None
         )
-        say(stage="candidates", choices=evidence.count, concepts=len(concepts), candidates=len(offers.forms))
+        chance = -float(np.log(np.diff(evidence.start)).sum())
+        told = {"concepts": len(concepts), "candidates": len(offers.forms), "objective": chance}
+        say(stage="candidates", choices=evidence.count, **told)
         self.problem = self._problem(concepts)
 
     @cached_property
@@ -94,13 +99,21 @@ class Study:
         """Are demonstrations also learned from side by side, what spoke for it, and the price."""
         kinds, demo = self.evidence.kinds, self.evidence.demo
         without = [self._lesson(d, False) for d in range(kinds)] if kinds > 1 else []
-        alone = strength_of(self.problem, demo, without, self.workers)
+        alone = strength_of(self.problem, demo, without, self.workers, tell=self._priced)
         if not (self._adds_up and alone.losses):
             return False, {}, alone
-        both = strength_of(self.problem, demo, [self._lesson(d, True) for d in range(kinds)], self.workers)
+        woven = [self._lesson(d, True) for d in range(kinds)]
+        both = strength_of(self.problem, demo, woven, self.workers, tell=self._priced)
         losses = {"alone": min(alone.losses), "side by side": min(both.losses)}
         better = losses["side by side"] <= TOLERABLE * losses["alone"]
         return better, losses, both if better else alone
+
+    def _priced(self, strength: float, loss: float, found: Sequence[Floats]) -> None:
+        """Tell what is wanted at a price, and how well demonstrations left out are foreseen by it, in nats."""
+        mean = np.mean([weights[: self.size] for weights in found], axis=0)
+        heavy = np.argsort(-np.abs(mean * self.offers.changes.std(axis=0)), kind="stable")[:SHOWN]
+        wanted = [(str(self.offers.forms.concept(int(j))), float(mean[j])) for j in heavy if abs(mean[j]) > 1e-8]
+        self.say(stage="price", strength=strength, objective=-loss, choices=self.evidence.count, wanted=wanted)
 
     @property
     def _adds_up(self) -> bool:
@@ -304,8 +317,10 @@ class Study:
             Shared((*self.lesson, self.strength.value)),
             progress=lambda done, members: self.say(stage="members", done=done, members=members),
         )
-        for columns, weights in zip(chosen, found, strict=True):
+        for number, (columns, weights) in enumerate(zip(chosen, found, strict=True), start=1):
             total[columns] += weights
+            reached = -float(self.problem.foreseen(total / number)[0].sum())
+            self.say(stage="members", done=options.members, members=options.members, objective=reached)
         return total / options.members
 
     def model(self, weights: Floats, curves: Floats | None) -> Model:

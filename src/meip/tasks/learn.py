@@ -43,7 +43,7 @@ from meip.utility.terms import KNOTS, Utility
 __all__ = ["LearnOptions", "Run", "learn"]
 
 CURVED = ("view", "knots", "relative")  # options of curves
-FITTED = ("branches", "knots", "chance_failures", "generated")  # options of Algorithm 1; of Algorithm 2:
+FITTED = ("steps", "branches", "knots", "chance_failures", "generated")  # options of Algorithm 1; of Algorithm 2:
 PURSUED = ("grammar", "kappa", "constant_cost", "pursuit", "threshold", "tolerance", "order", "max_concepts", *FITTED)
 
 
@@ -74,7 +74,7 @@ def learn(
 def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
     shown = replay_all(episodes)
     training = ShownPlans(shown, chance_failures=asked.chance_failures, seed=asked.seed)
-    chosen, why = _learner(asked, training)
+    chosen = _learner(asked, training)
     asked.checked(chosen)
     _check_evidence(asked, training, chosen)
     used = _completed(asked, training, chosen)
@@ -83,7 +83,7 @@ def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
     common = demonstrated_by(shown, used.tolerance)
     shown = shown.widened(used.seed)
     fitted = LEARNERS[chosen](episodes, shown, used, store, how)
-    evidence = {"objective": why, **fitted.evidence}
+    evidence = {"objective": {"taken": asked.objective, "because": "asked for"}, **fitted.evidence}
     found = Task(
         training.domain,
         fitted.utilities,
@@ -100,18 +100,16 @@ def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
     return found
 
 
-def _learner(options: LearnOptions, training: ShownPlans) -> tuple[Compared, str]:
-    """What demonstrations are compared by, and why."""
-    if options.objective in ("plans", "choices", "history"):
-        return options.objective, "asked for"
-    if options.objective == "auto":
-        return "choices", "every step shown is a choice among what could have been done"
-    if training.domain.has_goals:
+def _learner(options: LearnOptions, training: ShownPlans) -> Compared:
+    """What demonstrations are compared by: whole plans, or single choices."""
+    if options.objective in ("auto", "choices", "history"):
+        return "choices"
+    if options.objective != "plans" and training.domain.has_goals:
         raise LearningError(
             f"objective={options.objective!r}: the Ranking SVM compares whole plans of one length, but here a goal "
             "ends them; use 'choices'"
         )
-    return "plans", f"{options.objective} asked for"
+    return "plans"
 
 
 def _check_evidence(options: LearnOptions, training: ShownPlans, chosen: Compared) -> None:
@@ -193,6 +191,7 @@ def _by_choices(
         view=options.view,
         knots=cast(int, options.knots),
         relative=options.relative,
+        score=options.objective,
         seed=options.seed,
     )
     with run.workers() as workers:
@@ -205,7 +204,7 @@ def _ranked(found: Learned) -> tuple[Utility, ...]:
     return found.utilities if found.preferences is None else (with_order(found.utilities[0], found.preferences),)
 
 
-LEARNERS = {"plans": _by_plans, "history": _by_plans, "choices": _by_choices}
+LEARNERS = {"plans": _by_plans, "choices": _by_choices}
 
 
 def _silent(info: dict[str, Any]) -> None:
@@ -251,8 +250,7 @@ def _fit(member: _Member, tell: Progress) -> tuple[Utility, tuple[Decision, ...]
     if options.concepts is not None:
         return _fit_given(member, objective, tell), ()
     share = cast(float, options.concept_share) if member.number else 1.0
-    weighed = _weights(options)
-    pursuit = Pursuit(objective=objective, share=share, seed=member.seed, **weighed, **_named(options, *PURSUED))
+    pursuit = Pursuit(objective=objective, share=share, seed=member.seed, **_named(options, *PURSUED))
     resume = () if member.checkpoint is None else member.checkpoint.decisions(member.number)
     found = None
     for found, info in pursuit.pursue(member.given, resume):  # noqa: B007  (the last one is the result)
@@ -265,7 +263,7 @@ def _fit(member: _Member, tell: Progress) -> tuple[Utility, tuple[Decision, ...]
 def _fit_given(member: _Member, objective: Any, tell: Progress) -> Utility:
     """Algorithm 1: the weights of the concepts that are given."""
     options = member.options
-    common = {**_weights(options), **_named(options, *FITTED)}
+    common = _named(options, *FITTED)
     fitting = learner.Learner(options.concepts or (), objective=objective, seed=member.seed, **common)
     for state, info in fitting.learn(member.given):
         given = [str(c) for c in state.best.utility.concepts]
@@ -273,12 +271,6 @@ def _fit_given(member: _Member, objective: Any, tell: Progress) -> Utility:
         tell({**info, "stage": "round", "tried": 0, "concepts": given, "member": member.number + 1,
               "members": options.committee or 1})  # fmt: skip
     return best.utility
-
-
-def _weights(options: LearnOptions) -> dict[str, Any]:
-    """Of whole plans and of single steps."""
-    by_steps = options.objective == "history"
-    return {"plans": 0.0, "steps": 1.0} if by_steps else {"plans": 1.0, "steps": options.steps}
 
 
 def _named(options: LearnOptions, *names: str) -> dict[str, Any]:
@@ -325,7 +317,7 @@ def _provenance(
     return Provenance(
         __version__,
         options.seed,
-        options.objective if options.objective.startswith("svm") else chosen,
+        evidence["objective"]["taken"],
         chosen,
         {name: value for name, value in documents.to_json(options).items() if name not in options.unused(chosen)},
         len(given),

@@ -11,7 +11,7 @@ import typer
 from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import writable
 from meip.cli.app import DomainOption, app, console
-from meip.cli.inputs import OwnWorld, Seed, read_episodes, read_world
+from meip.cli.inputs import Memory, OwnWorld, Seed, read_episodes, read_world
 
 __all__ = ["evaluate"]
 
@@ -27,6 +27,7 @@ def evaluate(
     chance: Annotated[str, typer.Option(help="expectation, posterior or probability.")] = "expectation",
     iterations: Annotated[int | None, typer.Option(min=1, help="Of each search, as in meip plan.")] = None,
     seconds: Annotated[float | None, typer.Option("--time", min=0.0, help="Time limit of each search.")] = None,
+    memory: Memory = None,
     against: Annotated[
         str | None, typer.Option(metavar="NAME", help=f"Also evaluate a baseline: {', '.join(BASELINES)}; see --demos.")
     ] = None,
@@ -69,7 +70,14 @@ def evaluate(
     agents: dict[str, Any] = {"meip": learned}
     if against is not None:
         agents |= _baselines(against, learned, demos or (), world)
-    asked = {"method": search, "chance": chance, "iterations": iterations, "seconds": seconds, "seed": seed}
+    asked = {
+        "method": search,
+        "chance": chance,
+        "iterations": iterations,
+        "seconds": seconds,
+        "memory": memory,
+        "seed": seed,
+    }
     rows = measure(agents, worlds, None, searches=searches, run=Run(jobs, progress=_progress()), **asked)  # type: ignore[arg-type]
     console().print(_table(rows))
     if json_file is not None:

@@ -10,7 +10,7 @@ import typer
 
 from meip.base.errors import MeipError, did_you_mean
 
-__all__ = ["GRAMMARS", "OwnWorld", "Seed", "grammar", "read_episodes", "read_world"]
+__all__ = ["GRAMMARS", "Memory", "OwnWorld", "Seed", "grammar", "read_episodes", "read_world"]
 
 GRAMMARS = ("paper", "planning", "counts", "shares")
 OwnWorld = Annotated[
@@ -18,6 +18,10 @@ OwnWorld = Annotated[
     typer.Option("--world", metavar="MODULE:FACTORY", help="Your own world, for files that were recorded in it."),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result, to the last bit.")]
+
+Memory = Annotated[
+    float | None, typer.Option("--memory", min=1.0, metavar="MB", help="Memory limit of each process, in megabytes.")
+]
 
 
 def read_episodes(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from meip.base.arrays import Floats
+from meip.base.running import digest, look, one_round, packed_floats, unpacked_floats
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept
 from meip.learning.evidence import Evidence
@@ -130,8 +131,17 @@ class Curves:
 
     def _mean(self, share: Floats) -> Floats:
         """The mean of the members, by these shares of the choices."""
+        return one_round(
+            lambda: "curves " + digest(self.changes, self.owner, self._seen, share),
+            lambda: self._fitted(share),
+            packed_floats,
+            unpacked_floats,
+        )
+
+    def _fitted(self, share: Floats) -> Floats:
         total = np.zeros(self.changes.shape[1])
         for member in self._seen:
+            look()
             columns = np.flatnonzero(np.append(member[self.owner], True))
             total[columns] += self._climb(np.ascontiguousarray(self.changes[:, columns]), share)
         return total / len(self._seen)

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from meip.base.documents import Strict
 from meip.base.errors import LearningError, did_you_mean
 from meip.base.parallel import Backend
+from meip.base.running import Limits
 from meip.concepts.grammar import Grammar
 from meip.learning.generated import Generated
 from meip.learning.shown import ChanceFailures
@@ -184,17 +185,28 @@ class LearnOptions(Strict):
 
 @dataclass(frozen=True)
 class Run:
-    """How many processes, where, and who is told. None of it changes a result."""
+    """How many processes, where, who is told, and what it may use. Only what a limit cuts is another result."""
 
     jobs: int = 1
     """Processes; -1: one per core."""
     backend: Backend = "loky"
     checkpoint: str | Path | None = None
-    """A folder in which decisions are kept: a run that was killed goes on from there."""
+    """A folder in which finished rounds are kept: a run that was killed or cut goes on, to the same bytes."""
     progress: Progress | None = None
     """Called with what there is to tell, as a dictionary with at least a "stage"."""
+    seconds: float | None = None
+    """By the clock; when they are over, the best so far is the result and says so, or there is an error."""
+    memory: float | None = None
+    """Megabytes, of each process: what would need more says less, or is the best so far; else there is an error."""
+    cancelled: Callable[[], bool] | None = None
+    """Asked many times a second, e.g. `threading.Event().is_set`: True ends the run with the error `Cancelled`."""
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.seconds, self.memory, self.cancelled)
 
     def __post_init__(self) -> None:
+        _ = self.limits  # are checked
         if self.backend not in get_args(Backend):
             raise LearningError(f"unknown backend {self.backend!r}; {did_you_mean(self.backend, get_args(Backend))}")
 

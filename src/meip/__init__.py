@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 ROOMS = (
     "base", "model", "concepts", "utility", "search", "learning", "tasks", "baselines", "worlds", "report",
-    "experiments", "bench", "cli",
+    "studio", "experiments", "bench", "cli",
 )  # fmt: skip
 """The folders in the order of the data: a module imports from its own room and from those before it."""
 

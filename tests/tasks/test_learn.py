@@ -150,7 +150,6 @@ ANOTHER: dict[str, Any] = {
 """Another value of every option."""
 WHERE: dict[tuple[str, str], Any] = {  # demonstrations on which an option can be seen to matter, if not the ritual's
     ("plans", "tolerance"): noisy,
-    ("history", "tolerance"): noisy,
     ("svm", "tolerance"): noisy,
     ("svm-literal", "tolerance"): noisy,
     ("plans", "branches"): many_plans,
@@ -160,6 +159,8 @@ WHERE: dict[tuple[str, str], Any] = {  # demonstrations on which an option can b
     ("svm", "knots"): lined,
     ("svm-literal", "knots"): lined,
     ("history", "knots"): lined,
+    ("history", "relative"): lined,
+    ("history", "view"): lined,
     ("choices", "knots"): lined,
     ("choices", "relative"): lined,
     ("choices", "view"): lined,
@@ -168,7 +169,6 @@ WHERE: dict[tuple[str, str], Any] = {  # demonstrations on which an option can b
     ("plans", "chance_failures"): unlucky,
     ("svm", "chance_failures"): unlucky,
     ("svm-literal", "chance_failures"): unlucky,
-    ("history", "chance_failures"): unlucky,
 }
 WITH: dict[str, dict[str, Any]] = {
     "concept_share": {"committee": 3},
@@ -186,9 +186,10 @@ def test_every_option_is_walked_over() -> None:
 def test_every_option_changes_the_task_or_is_refused_by_name(name: str, objective: str) -> None:
     episodes = WHERE.get((objective, name), lambda: paper_demonstrations("free"))()
     base: dict[str, Any] = {"objective": objective}
-    if (objective, name) != ("choices", "threshold"):
+    by_choices = objective in ("choices", "history")
+    if not (by_choices and name == "threshold"):
         base |= WITH.get(name, {})
-    if objective == "choices" and name in ("knots", "relative"):
+    if by_choices and name in ("knots", "relative"):
         base["view"] = "curves"
     if "at" in {f.name for f in episodes[0].world.domain.fluents} and name == "chance_failures":
         base |= {"concepts": PLACES}

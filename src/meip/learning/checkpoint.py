@@ -7,6 +7,7 @@ did before, and recalls what those rounds came to. It cannot go another way, and
 
 from __future__ import annotations
 
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -80,6 +81,7 @@ class KeptRounds:
         self.known: dict[str, dict[str, Any]] = {}
         self._new: list[KeptRound] = []
         self._written = time.monotonic()
+        self._turn = threading.RLock()  # fits are done in threads
         if file.exists():
             for line in documents.read_lines(file, "checkpoint"):
                 _check_run(file, line, run)
@@ -91,17 +93,19 @@ class KeptRounds:
 
     def keep(self, name: str, value: dict[str, Any]) -> None:
         """Keep a round; it survives a crash when it is written, a moment later."""
-        self._new.append(KeptRound(name, value))
-        if time.monotonic() - self._written > EVERY:
-            self.write()
+        with self._turn:
+            self._new.append(KeptRound(name, value))
+            if time.monotonic() - self._written > EVERY:
+                self.write()
 
     def write(self) -> None:
         """Write down what is new; when this returns, it survives a crash."""
-        if self._new:
-            make_folder(self.file.parent)
-            documents.append_line(self.file, CheckpointDocument(self.run, tuple(self._new)))
-            self._new = []
-        self._written = time.monotonic()
+        with self._turn:
+            if self._new:
+                make_folder(self.file.parent)
+                documents.append_line(self.file, CheckpointDocument(self.run, tuple(self._new)))
+                self._new = []
+            self._written = time.monotonic()
 
 
 @dataclass(frozen=True)

@@ -225,15 +225,16 @@ def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floa
             most = float(np.nanmax(np.abs(after[:, a.concept] - after[:, b.concept])))
             if most > seen + 1e-9 and seen <= UNBALANCED:
                 rows.append(Form(forms.APART, b.concept, a.concept, seen, price=b.price + a.price + 1))
-    return Forms(found.concepts, [*rows, *(_compared(found, kinds) if numbers else ())])
+    return Forms(found.concepts, [*rows, *(_compared(evidence, found, kinds) if numbers else ())])
 
 
-def _compared(found: Forms, kinds: Sequence[str]) -> list[Form]:
-    """More than, and as many as: of two counts, or of two quantities."""
+def _compared(evidence: Evidence, found: Forms, kinds: Sequence[str]) -> list[Form]:
+    """More than, and as many as: of two counts, of two shares, or of two quantities; a share is no quantity."""
     simple = [row for row in found.rows if row.form == forms.LINE and row.price <= 1]
+    shares = {row.concept for row in simple if not quantity(found.concepts[row.concept], evidence)}
     rows: list[Form] = []
-    for sort in ("count", "real"):
-        same = [row for row in simple if kinds[row.concept] == sort][:COMPARED]
+    for sort, share in (("count", True), ("real", True), ("real", False)):
+        same = [row for row in simple if kinds[row.concept] == sort and (row.concept in shares) == share][:COMPARED]
         rows += [Form(forms.MORE, b.concept, a.concept, price=b.price + a.price) for b in same for a in same if a != b]
         if sort == "count":
             pairs = [(b, a) for i, b in enumerate(same) for a in same[:i]]

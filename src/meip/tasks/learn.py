@@ -19,7 +19,8 @@ import numpy as np
 from meip import __version__
 from meip.base import documents
 from meip.base.errors import LearningError, MeipError
-from meip.base.parallel import parallel_map, task_rng
+from meip.base.packing import single_threaded
+from meip.base.parallel import task_rng
 from meip.base.running import Limits, Running, Stopped, digest, keeping, now_running, running
 from meip.concepts.grammar import Grammar
 from meip.learning import learner
@@ -47,7 +48,7 @@ __all__ = ["LearnOptions", "Run", "learn"]
 
 QUICK = (1, 2)  # levels of the grammar that are quickly learned
 CURVED = ("view", "knots", "relative")  # options of curves
-FITTED = ("branches", "knots", "chance_failures", "generated")  # options of Algorithm 1; of Algorithm 2:
+FITTED = ("steps", "branches", "knots", "chance_failures", "generated")  # options of Algorithm 1; of Algorithm 2:
 PURSUED = ("grammar", "kappa", "constant_cost", "pursuit", "threshold", "tolerance", "order", "max_concepts", *FITTED)
 
 
@@ -74,14 +75,15 @@ def learn(
     """
     asked, how = routed(options, run, changes)
     given = episodes_of(episodes)
-    return within_limits(lambda ways, how: _learn(given, ways, how), asked, how, lambda: _simpler(given, asked))
+    with single_threaded():
+        return within_limits(lambda ways, how: _learn(given, ways, how), asked, how, lambda: _simpler(given, asked))
 
 
 def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
     """By these options, as far as the limits of what is running allow."""
     shown = replay_all(episodes)
     training = ShownPlans(shown, chance_failures=asked.chance_failures, seed=asked.seed)
-    chosen, why = _learner(asked, training)
+    chosen = _learner(asked, training)
     asked.checked(chosen)
     _check_evidence(asked, training, chosen)
     used = _completed(asked, training, chosen)
@@ -90,7 +92,7 @@ def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
     common = demonstrated_by(shown, used.tolerance)
     shown = shown.widened(used.seed)
     fitted = LEARNERS[chosen](episodes, shown, used, store, how)
-    evidence = {"objective": why, **fitted.evidence}
+    evidence = {"objective": {"taken": asked.objective, "because": "asked for"}, **fitted.evidence}
     found = Task(
         training.domain,
         fitted.utilities,
@@ -111,7 +113,7 @@ def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
 
 def _simpler(episodes: Sequence[Episode], asked: LearnOptions) -> list[LearnOptions]:
     """Languages with less to say that are quickly learned from choices, the simplest first."""
-    if asked.objective not in ("auto", "choices") or asked.concepts is not None or not episodes:
+    if asked.objective not in ("auto", "choices", "history") or asked.concepts is not None or not episodes:
         return []
     full = asked.grammar or choice_grammar(state_graph(episodes[0].world).domain)
     levels = [level for level in QUICK if level < full.max_level]
@@ -119,18 +121,16 @@ def _simpler(episodes: Sequence[Episode], asked: LearnOptions) -> list[LearnOpti
     return [alone.changed(grammar=dataclasses.replace(full, max_level=level)) for level in levels]
 
 
-def _learner(options: LearnOptions, training: ShownPlans) -> tuple[Compared, str]:
-    """What demonstrations are compared by, and why."""
-    if options.objective in ("plans", "choices", "history"):
-        return options.objective, "asked for"
-    if options.objective == "auto":
-        return "choices", "every step shown is a choice among what could have been done"
-    if training.domain.has_goals:
+def _learner(options: LearnOptions, training: ShownPlans) -> Compared:
+    """What demonstrations are compared by: whole plans, or single choices."""
+    if options.objective in ("auto", "choices", "history"):
+        return "choices"
+    if options.objective != "plans" and training.domain.has_goals:
         raise LearningError(
             f"objective={options.objective!r}: the Ranking SVM compares whole plans of one length, but here a goal "
             "ends them; use 'choices'"
         )
-    return "plans", f"{options.objective} asked for"
+    return "plans"
 
 
 def _check_evidence(options: LearnOptions, training: ShownPlans, chosen: Compared) -> None:
@@ -180,12 +180,10 @@ def _by_plans(
         tell = run.progress or _silent
         fitted = [_fit(member, tell) for member in members if not work.over]
     else:
-        with apart(work) as limits:
-            fitted = parallel_map(
+        with apart(work) as limits, run.workers() as workers:
+            fitted = workers.map(
                 _fit_apart,
                 [dataclasses.replace(member, limits=limits) for member in members],
-                jobs=run.jobs,
-                backend=run.backend,
                 progress=lambda done, total: run.tell(stage="members", done=done, members=total),
             )
     stop = next((found.cut for found in fitted if found.cut is not None), None)
@@ -210,10 +208,11 @@ def _by_choices(
         view=options.view,
         knots=cast(int, options.knots),
         relative=options.relative,
+        score=options.objective,
         seed=options.seed,
     )
-    with keeping(None if store is None else store.rounds(0)):
-        found = learn_choices(shown, settings, run.tell)
+    with keeping(None if store is None else store.rounds(0)), run.workers() as workers:
+        found = learn_choices(shown, settings, run.tell, workers)
     return Learned((found.utility,), found.evidence, (), found.preferences, found.warnings)
 
 
@@ -222,7 +221,7 @@ def _ranked(found: Learned) -> tuple[Utility, ...]:
     return found.utilities if found.preferences is None else (with_order(found.utilities[0], found.preferences),)
 
 
-LEARNERS = {"plans": _by_plans, "history": _by_plans, "choices": _by_choices}
+LEARNERS = {"plans": _by_plans, "choices": _by_choices}
 
 
 def _silent(info: dict[str, Any]) -> None:
@@ -283,8 +282,7 @@ def _pursued(member: _Member, objective: Any) -> Iterator[tuple[Utility, dict[st
     """Algorithm 2, round by round."""
     options = member.options
     share = cast(float, options.concept_share) if member.number else 1.0
-    weighed = _weights(options)
-    pursuit = Pursuit(objective=objective, share=share, seed=member.seed, **weighed, **_named(options, *PURSUED))
+    pursuit = Pursuit(objective=objective, share=share, seed=member.seed, **_named(options, *PURSUED))
     for found, info in pursuit.pursue(member.given):
         yield found.trial.utility, info
 
@@ -292,17 +290,11 @@ def _pursued(member: _Member, objective: Any) -> Iterator[tuple[Utility, dict[st
 def _given(member: _Member, objective: Any) -> Iterator[tuple[Utility, dict[str, Any]]]:
     """Algorithm 1, round by round: the weights of the concepts that are given."""
     options = member.options
-    common = {**_weights(options), **_named(options, *FITTED)}
+    common = _named(options, *FITTED)
     fitting = learner.Learner(options.concepts or (), objective=objective, seed=member.seed, **common)
     for state, info in fitting.learn(member.given):
         given = [str(c) for c in state.best.utility.concepts]
         yield state.best.utility, {**info, "stage": "round", "tried": 0, "concepts": given}
-
-
-def _weights(options: LearnOptions) -> dict[str, Any]:
-    """Of whole plans and of single steps."""
-    by_steps = options.objective == "history"
-    return {"plans": 0.0, "steps": 1.0} if by_steps else {"plans": 1.0, "steps": options.steps}
 
 
 def _named(options: LearnOptions, *names: str) -> dict[str, Any]:
@@ -344,7 +336,7 @@ def _provenance(
     return Provenance(
         __version__,
         options.seed,
-        options.objective if options.objective.startswith("svm") else chosen,
+        evidence["objective"]["taken"],
         chosen,
         {name: value for name, value in documents.to_json(options).items() if name not in options.unused(chosen)},
         len(given),

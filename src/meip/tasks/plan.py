@@ -98,9 +98,8 @@ def task_query(task: Task, graph: StateGraph, query: Query) -> Query:
     """The query with what the task decides where nothing was asked for: the search, the length, the tau to reach.
 
     A task that was learned from choices chooses step by step, and where that does not reach the world's goal, it
-    searches for it best-first; one learned from what steps add to their histories looks for the likeliest steps; else,
-    and where chance is not to be taken by expectation, the search is exact where all plans can be looked at, else by
-    beam, or by tree search where chance plays a part.
+    searches for it best-first; else, and where chance is not to be taken by expectation, the search is exact where all
+    plans can be looked at, else by beam, or by tree search where chance plays a part.
     """
     method, by_choices = query.method, task.preferences is not None
     if method == "auto" and by_choices and query.chance == "expectation":
@@ -115,7 +114,7 @@ def task_query(task: Task, graph: StateGraph, query: Query) -> Query:
     return query.changed(method=method, horizon=horizon, threshold=threshold)
 
 
-AUTOMATIC = {"choices": "greedy, gbfs", "history": "likeliest"}
+AUTOMATIC = {"choices": "greedy, gbfs"}
 
 
 def score_task(task: Task, world: Any, demonstration: Demonstration | Plan) -> float:

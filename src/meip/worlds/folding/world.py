@@ -21,6 +21,7 @@ from meip.base import documents
 from meip.base.errors import WorldError, did_you_mean
 from meip.model.demonstrations import Demonstration, Plan, replay
 from meip.model.domain import Domain, FactBlock, Facts
+from meip.model.scenes import Line, Scene, Stroke
 from meip.model.world import Picture, World
 from meip.worlds.folding.carry_out import carried, centimetre, instruction
 from meip.worlds.folding.cloth import Cloth, Garment
@@ -29,6 +30,7 @@ from meip.worlds.folding.folds import Fold, fold, pile
 from meip.worlds.folding.garments import garment
 from meip.worlds.folding.paper_fluents import PAPER, paper_blocks
 from meip.worlds.folding.proposal import Proposal, Proposed, find_folds, learn_proposal
+from meip.worlds.folding.sketch import line_of, scene, stroke
 
 __all__ = ["Folding", "proposal_from"]
 
@@ -151,6 +153,21 @@ class Folding(World):
             instruction(self.garment, before, action, after)
             for before, action, after in zip(states, actions, states[1:], strict=False)
         ]
+
+    def action_parts(self, action: Fold) -> Sequence[tuple[str, str]]:
+        x, y, _, theta = action
+        return [("action", "fold"), ("where", f"at ({x:.1f}, {y:.1f})"), ("angle", f"{math.degrees(theta) % 180:.0f}°")]
+
+    def scene(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> Scene:
+        """The cloth as it lies after these folds, to draw the next one over it."""
+        return scene(self.garment, states, actions)
+
+    def stroke(self, state: Cloth, line: Line) -> Stroke:
+        """What a drawn line would fold, or why it would not."""
+        return stroke(state, line)
+
+    def line_of(self, action: Fold) -> Line:
+        return line_of(action)
 
     def draw(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> list[Picture]:
         """The flat cloth, every fold before and after with its own numbers, and the other side in the end."""

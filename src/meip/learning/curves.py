@@ -16,6 +16,7 @@ import numpy as np
 
 from meip.base.arrays import Floats, Ints
 from meip.base.parallel import Shared, Workers
+from meip.base.running import digest, one_round, packed_floats, unpacked_floats
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept
 from meip.learning.evidence import Evidence
@@ -133,7 +134,8 @@ class Curves:
         """For each of these shares of the choices the mean of the members."""
         evidence = self.evidence
         columns = [np.flatnonzero(np.append(member[self.owner], True)) for member in self._seen]
-        common = Shared(_Climbed(self.changes, columns, shares, evidence.start, evidence.group, evidence.chosen))
+        name = digest(self.changes, self.owner, self._seen, *shares)
+        common = Shared(_Climbed(self.changes, columns, shares, evidence.start, evidence.group, evidence.chosen, name))
         places = [(k, member) for k in range(len(shares)) for member in range(len(columns))]
         total = np.zeros((len(shares), self.changes.shape[1]))
         for (k, member), weights in zip(places, workers.map_compiled(_climb, places, common), strict=True):
@@ -150,10 +152,21 @@ class _Climbed(NamedTuple):
     start: Ints
     group: Ints
     chosen: Ints
+    name: str  # of all that, in this run
 
 
 def _climb(place: tuple[int, int], given: _Climbed) -> Floats:
-    """The weights of a member by Newton's method: the problem is convex, and small."""
+    """The weights of a member."""
+    return one_round(
+        lambda: f"curves {given.name} {place[0]} {place[1]}",
+        lambda: _climbed(place, given),
+        packed_floats,
+        unpacked_floats,
+    )
+
+
+def _climbed(place: tuple[int, int], given: _Climbed) -> Floats:
+    """By Newton's method: the problem is convex, and small."""
     share, columns = given.shares[place[0]], np.ascontiguousarray(given.changes[:, given.columns[place[1]]])
     start, group, chosen = given.start, given.group, given.chosen
     weights = np.zeros(columns.shape[1])

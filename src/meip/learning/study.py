@@ -12,6 +12,7 @@ import numpy as np
 from meip.base.arrays import Bools, Floats
 from meip.base.errors import LearningError
 from meip.base.parallel import Shared, Workers
+from meip.base.running import digest, one_round
 from meip.concepts.check import kind
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
@@ -19,7 +20,7 @@ from meip.concepts.parser import parse_concept
 from meip.learning.curves import SHARES, Curves, Weighed
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
-from meip.learning.growth import BUDGET, Growth
+from meip.learning.growth import BUDGET, Grown, Growth
 from meip.learning.offers import offered
 from meip.learning.options import View
 from meip.learning.side_by_side import beside
@@ -171,10 +172,16 @@ class Study:
         return found
 
     def _bank(self) -> list[Concept]:
-        growth = Growth(self.evidence, self.options.grammar)
-        found = growth.grow()
-        self.levels, self.cuts, self.thresholds = growth.levels, growth.cuts, growth.thresholds
-        return found
+        """The concepts to choose from. Growing the bank is a round of its own, of which the texts are kept."""
+        evidence = self.evidence
+        grown = one_round(
+            lambda: "bank " + digest(evidence.start, evidence.chosen, evidence.walk),
+            lambda: Growth(evidence, self.options.grammar).grown(),
+            Grown.packed,
+            lambda value: Grown.unpacked(value, evidence.domain),
+        )
+        self.levels, self.cuts, self.thresholds = grown.levels, grown.cuts, grown.thresholds
+        return grown.concepts
 
     def _problem(self, concepts: Sequence[Concept]) -> Problem:
         """Forms, what comes first by a quantity, reasons to stop, and to stop, side by side."""

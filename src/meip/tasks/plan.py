@@ -74,7 +74,9 @@ def act(task: Task, graph: StateGraph, history: Sequence[int], query: Query) -> 
     first, *others = query.method.split(", ")
     found = find(graph, _ranking(task, first), history, query.changed(method=first))
     for method in others:
-        if found.stopped_by == "goal" or any(len(graph.outcomes(action)) > 1 for action in found.actions):
+        if found.stopped_by in ("goal", "memory", "cancelled") or any(
+            len(graph.outcomes(action)) > 1 for action in found.actions
+        ):
             break  # where chance has a say, a goal that the likeliest outcomes miss may still be reached
         left = None if query.seconds is None else max(query.seconds - found.seconds, 0.0)
         other = find(graph, _ranking(task, method), history, query.changed(method=method, seconds=left))

@@ -92,6 +92,40 @@ def test_a_sleeve_under_the_body_is_asked_about_and_pointing_at_the_armpit_answe
     assert not told.doubt
 
 
+def drawn(*corners: tuple[int, int]) -> Mask:
+    """A mask of a top whose right half (as seen) is given, from the hem up to the neck."""
+    image = np.zeros((520, 520), np.uint8)
+    right = [(260 + x, 480 - y) for x, y in corners]
+    left = [(260 - x, 480 - y) for x, y in reversed(corners)]
+    cv2.fillPoly(image, [np.array(right + left, dtype=np.int32)], 255)
+    return image
+
+
+def test_a_sleeveless_top_is_asked_about_unless_somebody_says_that_it_has_no_sleeves() -> None:
+    image = drawn((155, 0), (145, 210), (180, 345), (60, 395), (50, 375))
+    graph = parse_array(image)
+    assert "no sleeve" in graph.doubt or "sleeveless" in graph.doubt
+    told = parse_array(image, hints=Hints(kind="sleeveless"))
+    assert not told.doubt and [part.name for part in to_garment(told).parts] == ["body"]
+
+
+def test_a_sleeve_that_is_much_smaller_than_the_other_is_asked_about() -> None:
+    one = garment("tshirt")
+    image = np.zeros((700, 700), np.uint8)
+    _, place = mask(one, size=700)
+    for part in one.parts:
+        points = place(part.polygon)
+        if part.name == "sleeve_right":  # what is left of it beside a body that it lies under
+            seam = place(np.array([p for p in part.points if p in one.parts[0].points]))
+            points = np.where(
+                (points[:, None] == seam).all(axis=2).any(axis=1)[:, None],
+                points,
+                0.3 * points + 0.7 * seam.mean(axis=0),
+            )
+        cv2.fillPoly(image, [np.round(points).astype(np.int32)], 255)
+    assert parse_array(image).doubt
+
+
 def square() -> Mask:
     image = np.zeros((400, 400), np.uint8)
     image[100:300, 100:300] = 255

@@ -25,6 +25,8 @@ STEP = 10.0  # degrees between the directions that are tried
 TEMPERATURE = 3.0  # the terms of a cost are not independent: a sum of them is worth less
 SAME_AXIS, SAME_PART = np.cos(np.radians(25.0)), 0.6
 NEAR = 0.08  # a corner that was pointed at is this near (in root areas)
+BLUNT = ("shoulder_left", "shoulder_right")
+"""Corners at which the outline hardly turns: their place is a mean over the derivations that mean the same."""
 GUIDED = 35.0  # degrees by which a direction that was given may be off
 
 
@@ -122,7 +124,7 @@ def _shares(ring: Ring, found: list[Derivation]) -> list[Derivation]:
     first = int(np.argmax(mass + 1e-3 * share))
     others = np.nonzero(~same[first])[0]
     chosen = [first, *([int(others[0])] if len(others) else [])]
-    return [_with_odds(found, share, same[k], k, float(mass[k])) for k in chosen]
+    return [_with_odds(ring, found, share, same[k], k, float(mass[k])) for k in chosen]
 
 
 def _same(ring: Ring, found: list[Derivation]) -> Floats:
@@ -163,7 +165,7 @@ def seams(one: Derivation) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _with_odds(found: list[Derivation], share: Floats, same: Floats, k: int, mass: float) -> Derivation:
+def _with_odds(ring: Ring, found: list[Derivation], share: Floats, same: Floats, k: int, mass: float) -> Derivation:
     """One derivation with how likely each of its choices is among those that mean the same."""
     one = found[k]
     among = [(other, p) for other, p, s in zip(found, share, same, strict=True) if s and other.kind == one.kind]
@@ -173,4 +175,22 @@ def _with_odds(found: list[Derivation], share: Floats, same: Floats, k: int, mas
         for rule, taken in one.choices.items()
     }
     odds["cloth"] = float(total / max(mass, 1e-12))
-    return Derivation(one.kind, one.up, one.corners, one.choices, one.turns, one.cost, min(mass, 1.0), odds)
+    corners = one.corners | {name: _mean_place(ring, name, one, among) for name in one.corners if name in BLUNT}
+    return Derivation(one.kind, one.up, corners, one.choices, one.turns, one.cost, min(mass, 1.0), odds)
+
+
+def _mean_place(ring: Ring, name: str, one: Derivation, among: list[tuple[Derivation, float]]) -> float:
+    """The mean place of a corner over derivations, along the ring, near that of one of them."""
+    steps = np.linalg.norm(np.roll(ring.points, -1, axis=0) - ring.points, axis=1)
+    start = np.concatenate([[0.0], np.cumsum(steps)])
+
+    def beyond(place: Floats) -> Floats:
+        gap = place - start[np.searchsorted(ring.at, one.corners[name])]
+        return np.asarray((gap + start[-1] / 2) % start[-1] - start[-1] / 2)
+
+    others = [
+        (float(start[np.searchsorted(ring.at, other.corners[name])]), p) for other, p in among if name in other.corners
+    ]
+    places, weights = np.array(others).T
+    mean = float(beyond(places) @ weights / weights.sum())
+    return float(ring.at[np.argmin(np.abs(beyond(start[:-1]) - mean))])

@@ -178,7 +178,8 @@ def parse_array(
         source, width, height, _axis(outline, found[0]), polygons, edges, pairs(parts.polygon * (1.0, -1.0)),
         parts.corners, _choices(found[0]), found[0].probability,
         Rival(found[1].kind, _axis(outline, found[1]), found[1].probability) if len(found) > 1 else None,
-        doubt(outline, found, parts.rings, frozenset(keypoints)), tuple(view.onto.ravel().tolist()), view.centimetre,
+        doubt(outline, found, parts.rings, frozenset(keypoints), hints.kind),
+        tuple(view.onto.ravel().tolist()), view.centimetre,
     )  # fmt: skip
 
 

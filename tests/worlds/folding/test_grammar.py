@@ -9,15 +9,18 @@ from numpy.typing import NDArray
 from outlines import outline, real_shirts
 
 from meip.base.errors import WorldError
+from meip.worlds.folding.canvas import Text
 from meip.worlds.folding.chart import network, ring_of
 from meip.worlds.folding.cvat import read_cvat
+from meip.worlds.folding.demonstrate import bundled
 from meip.worlds.folding.derive import derive
 from meip.worlds.folding.garments import garment, random_garment
 from meip.worlds.folding.grammar import CORNERS, EDGES, KINDS, RULES
 from meip.worlds.folding.parse_graph import Hints, ParseGraph, parse_array, to_garment
-from meip.worlds.folding.parse_picture import overlay, tree
+from meip.worlds.folding.parse_picture import overlay
+from meip.worlds.folding.parse_tree import cloth_trees, picture_tree
 from meip.worlds.folding.photo import photograph
-from meip.worlds.folding.render import mask
+from meip.worlds.folding.render import demonstration_row, mask
 
 Mask = NDArray[np.uint8]
 
@@ -161,12 +164,25 @@ def test_derivations_that_disagree_have_shares_that_add_up_to_at_most_one() -> N
 
 def test_the_tree_shows_cloth_polygons_alternatives_edges_and_vertices() -> None:
     graph = parse_array(shirt(), source="shirt.png")
-    texts = [item.text for item in tree(graph).items if hasattr(item, "text")]
-    assert texts[-1].startswith("cloth: tshirt")
+    texts = [item.text for item in picture_tree(graph).items if hasattr(item, "text")]
+    assert any(text.startswith("cloth: tshirt") for text in texts)
     assert {"body", "sleeve left", "sleeve right"} <= set(texts)
     assert sum(text.startswith("set-in sleeve") for text in texts) == 2
     assert sum(text.isdigit() for text in texts) == 2 * sum(len(polygon.edges) for polygon in graph.polygons)
     assert overlay(graph, np.zeros((500, 500, 3), np.uint8)).photo is not None
+
+
+def test_the_tree_of_a_folded_cloth_has_its_layers_as_polygons_and_one_number_for_corners_that_meet() -> None:
+    row = demonstration_row(bundled()[0])
+    states = [frame.cloth for frame in row.frames if frame.view == "over"]
+    texts = [item.text for item in cloth_trees(row).items if isinstance(item, Text)]
+    heads = [text for text in texts if text.startswith(row.title)]
+    assert len(heads) == len(states)
+    for head, cloth in zip(heads, states, strict=True):
+        places = {tuple(np.round(point, 3)) for point in cloth.xy}
+        assert head.endswith(f"{len(cloth)} polygons, {len(places)} vertices")
+    assert sum(text == "layer 1, face up" for text in texts) == len(states)
+    assert any(text.endswith("turned over") for text in texts)
 
 
 def right(graph: ParseGraph, truth: dict[str, Mask], up: float) -> bool:

@@ -157,6 +157,16 @@ class ParseGraph:
         on = {i for edge in self.edges if edge.tag != "seam" for i in (edge.start, edge.end)}
         return np.array([self.vertices[i] for i in sorted(on)])
 
+    @property
+    def instead(self) -> str:
+        """The second-best parse in words; empty where there is none."""
+        if self.second is None:
+            return ""
+        kind, chosen = self.second.kind, {choice.node: choice.alternative for choice in self.choices}
+        other = [name for node, name in self.second.choices.items() if chosen.get(node) != name]
+        what = f"{kind} with {', '.join(other)}" if chosen.get("cloth") == kind and other else kind
+        return f"{what} ({self.second.probability:.0%})"
+
 
 def parse_image(path: str | Path, hints: Hints | None = None) -> ParseGraph:
     """Parse the picture of one garment."""

@@ -181,8 +181,8 @@ def test_the_tree_of_a_folded_cloth_has_its_layers_as_polygons_and_one_number_fo
     for head, cloth in zip(heads, states, strict=True):
         places = {tuple(np.round(point, 3)) for point in cloth.xy}
         assert head.endswith(f"{len(cloth)} polygons, {len(places)} vertices")
-    assert sum(text == "layer 1, face up" for text in texts) == len(states)
-    assert any(text.endswith("turned over") for text in texts)
+    assert sum(text == "layer 1" for text in texts) == len(states)
+    assert "turned over" in texts
 
 
 def right(graph: ParseGraph, truth: dict[str, Mask], up: float) -> bool:

@@ -172,7 +172,7 @@ def render_files(
     if theme not in themes:
         raise MeipError(f"--theme: unknown {theme!r}; {did_you_mean(theme, themes)}")
     rows = [row for path in files for row in rows_of_file(path)]
-    write_canvas(output, contact_sheet(rows, title=title, columns=columns), themes[theme])
+    write_canvas(output, contact_sheet(rows, title=title, columns=columns, numbers=True), themes[theme])
     say(f"{len(rows)} rows drawn in {output}")
     if tree is not None:
         from meip.worlds.folding.parse_tree import cloth_trees

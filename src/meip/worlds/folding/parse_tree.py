@@ -21,7 +21,7 @@ from meip.worlds.folding.render import Row, cloth_shapes, placement
 __all__ = ["Twig", "cloth_trees", "part_colour", "picture_tree", "told"]
 
 ROW, COLUMN = 74.0, 30.0  # per level and per edge
-FEWEST = 6  # edges for whose columns there is always room
+FEWEST = 8  # edges for whose columns there is always room
 SIZE = 330.0  # of the cloth beside its tree
 NEAR = 1e-4  # of the root of the area: vertices of two layers this near have one number
 
@@ -59,7 +59,12 @@ def picture_tree(graph: ParseGraph) -> Canvas:
             polygon.name.replace("_", " "),
             part_colour(k),
             [(graph.edges[e].tag, str(graph.edges[e].start), str(graph.edges[e].end)) for e in polygon.edges],
-            [told(choice) for choice in graph.choices if _belongs(choice.node, polygon.name, graph)],
+            [
+                line
+                for choice in graph.choices
+                if _belongs(choice.node, polygon.name, graph)
+                for line in told(choice).replace(" (", "\n(").splitlines()
+            ],
         )
         for k, polygon in enumerate(graph.polygons)
     ]
@@ -100,7 +105,7 @@ def _layers(cloth: Cloth) -> tuple[Floats, NDArray[np.int64], list[Twig]]:
         start += len(names)
         edges = [(TAGS[int(tag)], a, b) for tag, a, b in zip(layer.tags, names, names[1:] + names[:1], strict=True)]
         side = "face up" if layer.face > 0 else "turned over"
-        twigs.append(Twig(layer.part.replace("_", " "), part_colour(k), edges, [f"layer {k + 1}, {side}"]))
+        twigs.append(Twig(layer.part.replace("_", " "), part_colour(k), edges, [f"layer {k + 1}", side]))
     return corners, number, twigs
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from meip.base.errors import MeipError
 
-__all__ = ["run"]
+__all__ = ["Client", "run"]
 
 FRAME = 1 / 60  # seconds between two pictures on a screen
 FIRST_PAGE = 1.0

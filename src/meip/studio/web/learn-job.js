@@ -99,12 +99,15 @@ function reduced(pairs) {
 function objectiveChart() {
   const wide = 640, high = 200, left = 52, right = 12, top = 14, bottom = 34;
   const picture = svg("svg", { viewBox: `0 0 ${wide} ${high}`, class: "objective", role: "img", "aria-label": "The objective, no points yet" });
-  const element = h("figure", { class: "chart" }, h("figcaption", { class: "small" }, "How well the shown choices are explained: log-likelihood in nats, 0 at best"), picture);
+  const title = h("figcaption", { class: "small" });
+  const element = h("figure", { class: "chart" }, title, picture);
 
   function draw(points) {
+    title.textContent = points.every((one) => one.stage in LABELS && one.stage !== "round") ? "How well the shown choices are explained: log-likelihood in nats, 0 at best" : "The objective as concepts are added: higher is better";
+    picture.classList.toggle("bare", !points.length);
     if (!points.length) { replace(picture, svg("text", { x: wide / 2, y: high / 2, "text-anchor": "middle", class: "label" }, "no points yet")); return; }
     const values = points.map((one) => one.value);
-    const low = Math.min(...values), upper = Math.max(0, ...values);
+    const low = Math.min(...values), upper = Math.max(low < 0 ? 0 : low, ...values);
     const x = (k) => left + (points.length > 1 ? k / (points.length - 1) : 0.5) * (wide - left - right);
     const y = (value) => top + (upper - value) / ((upper - low) || 1) * (high - top - bottom);
     const parts = [];

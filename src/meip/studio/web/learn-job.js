@@ -124,8 +124,8 @@ function objectiveChart() {
       if (number_) parts.push(svg("line", { class: "divider", x1: (x(group.from - 1) + x(group.from)) / 2, x2: (x(group.from - 1) + x(group.from)) / 2, y1: top, y2: high - bottom }));
       parts.push(svg("polyline", { class: "line-meip", points: path.join(" ") }));
       if (few) parts.push(...path.map((point) => { const [cx, cy] = point.split(","); return svg("circle", { class: "point-meip", cx, cy, r: 2.6 }); }));
-      const middle = (x(group.from) + x(group.to)) / 2;
-      if (middle - labelled > 46) { parts.push(svg("text", { class: "label", x: Math.min(Math.max(middle, left + 24), wide - right - 24), y: high - 14, "text-anchor": "middle" }, LABELS[group.stage] ?? group.stage)); labelled = middle; }
+      const middle = Math.min(Math.max((x(group.from) + x(group.to)) / 2, left + 4), wide - right - 28);
+      if (middle - labelled > 52) { parts.push(svg("text", { class: "label", x: middle, y: high - 14, "text-anchor": "middle" }, LABELS[group.stage] ?? group.stage)); labelled = middle; }
     }
     picture.setAttribute("aria-label", `The objective went from ${number(values[0])} to ${number(values.at(-1))} nats in ${plural(points.length, "point")}`);
     picture.dataset.points = points.length;

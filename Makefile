@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 UV     ?= $(shell command -v uv 2>/dev/null)
 JOBS   ?= 2
-EXTRAS := test,folding,pddl,studio
+EXTRAS := test,folding,pddl,studio,ray,dask
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint bench attack clean

@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 UV     ?= $(shell command -v uv 2>/dev/null)
 JOBS   ?= 2
-EXTRAS := test,folding,pddl,studio
+EXTRAS := test,folding,pddl,studio,ray,dask
 DIR    ?= out/studio
 
 .DEFAULT_GOAL := help

@@ -5,6 +5,7 @@ One of our own listens to this machine only, has no dashboard, and tells nobody 
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Iterator, Sequence
@@ -74,8 +75,10 @@ class Dask:
 
     def __init__(self, jobs: int, address: str | None) -> None:
         self._distributed = distributed = _needed("distributed", "dask")
-        own = {"n_workers": jobs, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0",
-               "scheduler_kwargs": {"dashboard": False}}  # fmt: skip
+        own = {
+            "n_workers": jobs, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0",
+            "scheduler_kwargs": {"dashboard": False}, "silence_logs": logging.ERROR,
+        }  # fmt: skip
         try:
             self._client = distributed.Client(
                 address, timeout=PATIENCE, set_as_default=False, **({} if address else own)

@@ -26,7 +26,7 @@ from meip.studio.understanding import Taught
 from meip.tasks.plan import act, check_domain, task_query
 from meip.tasks.task import Task
 
-__all__ = ["BASELINES", "corrected", "routes"]
+__all__ = ["BASELINES", "Planner", "corrected", "routes"]
 
 BASELINES = {
     "clone": "nearest step shown",

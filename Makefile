@@ -34,7 +34,7 @@ lint: $(VENV)/.test  ## ruff and mypy only
 bench: $(VENV)/.core  ## speed of each part (PEERS=1: against the libraries it is compared with)
 	@$(BIN)/meip bench $(if $(PEERS),--peers)
 
-attack: $(VENV)/.test  ## kills, full disks, mutants, signals, worlds that misbehave: attempts and failures (20 minutes)
+attack: $(VENV)/.test  ## kills, full disks, mutants, signals, worlds that misbehave: attempts and failures (40 minutes)
 	@$(BIN)/python tests/attack $(ATTACK)
 
 studio-shots: $(VENV)/.test  ## pictures of every tab of the studio, light and dark, into docs/studio

@@ -94,7 +94,7 @@ class Draft:
         """Put it among the demonstrations; the draft is gone, and can be brought back from the trash."""
         if not self.demonstration.steps:
             raise DemonstrationError("this demonstration has no steps yet: do something first")
-        meta = {k: v for k, v in (self.demonstration.meta or {}).items() if k not in ("undone", "title")}
+        meta = {k: v for k, v in (self.demonstration.meta or {}).items() if k != "undone"}
         kept = replace(self.demonstration, by=by, note=note, meta=meta or None)
         file = self.project.free_name("demonstrations", file_name(name), ".json")
         documents.write(self.project.file("demonstrations", file), kept)
@@ -109,7 +109,7 @@ class Draft:
         listed = {"actions": [], "total": 0, "legal": 0} if over or state["scene"] else actions_view(graph, self.state)
         return {
             "name": self.name,
-            "title": (self.demonstration.meta or {}).get("title") or Path(self.name).stem,
+            "title": Path(self.name).stem,
             "world": self.demonstration.problem.get("world", ""),
             "saved": self.project.file("drafts", self.name).stat().st_mtime,
             "horizon": graph.horizon,
@@ -154,7 +154,7 @@ class Drafts:
         count = len(StateGraph(world).initial)
         if not 0 <= initial < count:
             raise WorldError(f"this problem has {count} initial states, counted from 0; there is no {initial}")
-        return self.add(Demonstration(document, (), initial, meta={"title": title}), title)
+        return self.add(Demonstration(document, (), initial), title)
 
     def add(self, demonstration: Demonstration, title: str) -> Draft:
         name = self.project.free_name("drafts", _stem(title), ".json")
@@ -168,8 +168,7 @@ class Drafts:
             row = {"name": name, "title": Path(name).stem, "saved": path.stat().st_mtime, "steps": 0, "world": ""}
             try:
                 one: Demonstration = documents.read(path, "demonstration")
-                title = (one.meta or {}).get("title", Path(name).stem)
-                row |= {"steps": len(one.steps), "world": one.problem.get("world", ""), "title": title}
+                row |= {"steps": len(one.steps), "world": one.problem.get("world", "")}
             except ValueError as error:
                 row["error"] = str(error).replace(f"{self.project.path}/", "")
             found.append(row)
@@ -217,8 +216,7 @@ def routes(studio: Studio) -> APIRouter:
                 title = next((p.title for p in studio.worlds.problems() if p.id == problem), problem)
                 return made(drafts.begin(world, title, initial))
             shown = read_one(studio.project, like, place)
-            meta = {"title": Path(like).stem}
-            return made(drafts.add(replace(shown, steps=shown.steps[: max(0, steps)], meta=meta), Path(like).stem))
+            return made(drafts.add(replace(shown, steps=shown.steps[: max(0, steps)], meta=None), Path(like).stem))
 
     @router.get("/drafts/{name}")
     def seen(name: str) -> dict[str, Any]:

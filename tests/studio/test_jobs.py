@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,15 @@ def test_a_thousand_rows_of_a_log_are_told_in_one_answer(tmp_path: Path) -> None
     rows = studio.get(f"/api/jobs/{job.id}")["log"]
     assert len(rows) == 1000 and rows[-1]["objective"] == -1.0
     assert time.process_time() - begun < 10
+
+
+def test_many_who_look_at_once_start_nothing_twice(tmp_path: Path) -> None:
+    studio = Opened.at(tmp_path)
+    jobs = studio.studio.jobs
+    with ThreadPoolExecutor(8) as pool:
+        looking = [pool.submit(jobs.watch) for _ in range(20)]
+        number = studio.post("/api/jobs", task="rite", demonstrations=RITUALS)["id"]
+        looking += [pool.submit(jobs.watch) for _ in range(20)]
+        assert [one.result() for one in looking] == [None] * 40
+    assert studio.over(number)["attempts"] == 1
+    assert not any(row["stage"] == "restarted" for row in studio.get(f"/api/jobs/{number}")["log"])

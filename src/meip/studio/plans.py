@@ -43,8 +43,11 @@ LONGEST_FIELD = 4000  # characters of a field of a problem that is still offered
 def corrected(
     task: Task, graph: StateGraph, problem: dict[str, Any], initial: int, steps: Sequence[Step], right: Any, go_on: bool
 ) -> Demonstration:
-    """A demonstration: the steps of a plan up to the wrong one, the right one instead, and, with `go_on`, what the task
-    would do from there. Without the rest it would say that one should stop there."""
+    """A demonstration: the steps of a plan up to the wrong one, the right one instead (None: to stop there), and, with
+    `go_on`, what the task would do from there. Without the rest it would say that one should stop there."""
+    note = f"step {len(steps) + 1} of a plan of the task was wrong"
+    if right is None:
+        return Demonstration(problem, tuple(steps), initial, BY, note)
     begun = Demonstration(problem, (*steps, Step(right, _likeliest(graph, problem, initial, steps, right))), initial)
     states = follow(graph, begun)[1]
     more: list[Step] = []
@@ -57,7 +60,6 @@ def corrected(
             outcome = None if len(listed) == 1 else next(k for k, (_, s) in enumerate(listed) if s == state)
             more.append(Step(encode(graph.action(number)), outcome))
             at = state
-    note = f"step {len(steps) + 1} of a plan of the task was wrong"
     return Demonstration(problem, (*begun.steps, *more), initial, BY, note)
 
 
@@ -215,18 +217,18 @@ def routes(studio: Studio) -> APIRouter:
         problem: str = Body(),
         initial: int = Body(default=0),
         steps: list[dict[str, Any]] = Body(),
-        right: Any = Body(),
+        right: Any = Body(default=None),
         then: Literal["task", "nothing", "hand"] = Body(default="task"),
         keep: bool = Body(default=True),
     ) -> dict[str, Any]:
         """Correcting is teaching: a new demonstration, and learning runs again with it; by hand: a draft to go on with.
-        Without `keep` only what it would be."""
+        Without a right step it stops there. Without `keep` only what it would be."""
         with planner.busy:
             learned = planner.taught.task(task)
             graph = planner.graph(learned, problem)
             document = planner.problem(problem)
             made = corrected(learned, graph, document, initial, _steps(steps), right, then == "task")
-            found: dict[str, Any] = {"steps": _texts(graph, made), "begun": len(steps) + 1}
+            found: dict[str, Any] = {"steps": _texts(graph, made), "begun": len(steps) + (right is not None)}
             if not keep:
                 return found
             known = planner.taught.files(task)

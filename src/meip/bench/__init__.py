@@ -11,4 +11,5 @@ pddl       expansions and plans, against pymimir
 folds      folding, against shapely
 folding    learning to fold and planning folds
 studio     the studio's answers: previews, the first page, long lists
+startup    compiling, until the first result on a fresh machine
 """

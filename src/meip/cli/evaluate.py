@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import writable
 from meip.cli.app import DomainOption, app, console
-from meip.cli.inputs import OwnWorld, Seed, read_episodes, read_world
+from meip.cli.inputs import Address, Backend, Memory, OwnWorld, Seed, read_episodes, read_world
 
 __all__ = ["evaluate"]
 
@@ -27,6 +27,7 @@ def evaluate(
     chance: Annotated[str, typer.Option(help="expectation, posterior or probability.")] = "expectation",
     iterations: Annotated[int | None, typer.Option(min=1, help="Of each search, as in meip plan.")] = None,
     seconds: Annotated[float | None, typer.Option("--time", min=0.0, help="Time limit of each search.")] = None,
+    memory: Memory = None,
     against: Annotated[
         str | None, typer.Option(metavar="NAME", help=f"Also evaluate a baseline: {', '.join(BASELINES)}; see --demos.")
     ] = None,
@@ -34,6 +35,8 @@ def evaluate(
         list[str] | None, typer.Option("--demos", metavar="FILE", help="Demonstrations for the baseline to learn from.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes that share the worlds; -1: one per core.")] = 1,
+    backend: Backend = "loky",
+    address: Address = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write tidy rows to a file.")
     ] = None,
@@ -71,8 +74,10 @@ def evaluate(
         from meip.baselines.named import baselines
 
         agents |= baselines(against, learned, lambda: _shown(demos or (), world, against))
-    asked = {"method": search, "chance": chance, "iterations": iterations, "seconds": seconds, "seed": seed}
-    rows = measure(agents, worlds, None, searches=searches, run=Run(jobs, progress=_progress()), **asked)  # type: ignore[arg-type]
+    limits = {"iterations": iterations, "seconds": seconds, "memory": memory}
+    asked = {"method": search, "chance": chance, **limits, "seed": seed}
+    run = Run(jobs, cast(Any, backend), progress=_progress(), address=address)
+    rows = measure(agents, worlds, None, searches=searches, run=run, **asked)  # type: ignore[arg-type]
     console().print(_table(rows))
     if json_file is not None:
         documents.write(json_file, Results.of("evaluate", rows, seed))

@@ -37,7 +37,6 @@ from meip import (
     replay,
 )
 from meip.base import documents
-from meip.base.parallel import parallel_map
 from meip.base.results import Row, mean_row, share_row
 from meip.baselines.agents import MaxEntAgent, RandomAgent
 from meip.experiments import Experiment
@@ -208,9 +207,7 @@ def _shared(
     experiment: Experiment, work: Callable[[T, np.random.Generator], R], items: Sequence[T], done: str
 ) -> list[R]:
     """The work on all items, by as many processes as there are; each item has its own seed."""
-    return parallel_map(
-        work, items, jobs=experiment.jobs, progress=lambda n, total: experiment.tell(f"{n} of {total} {done}")
-    )
+    return experiment.map(work, items, lambda n, total: experiment.tell(f"{n} of {total} {done}"))
 
 
 # --- learning ---

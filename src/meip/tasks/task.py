@@ -55,7 +55,7 @@ class Provenance(Strict):
     objective: str
     """What it maximised: plans, choices, history, svm or svm-literal."""
     learner: str
-    """What demonstrations were compared by: plans, choices or history. It decides how plans are searched for."""
+    """What demonstrations were compared by: plans or choices. It decides how plans are searched for."""
     options: dict[str, Any]
     """Every option that was used, by its name."""
     demonstrations: int

@@ -23,7 +23,7 @@ from meip.model.demonstrations import Demonstration, Plan, replay
 from meip.model.domain import Domain, FactBlock, Facts
 from meip.model.scenes import Line, Scene, Stroke
 from meip.model.world import Picture, World
-from meip.worlds.folding.carry_out import carried, centimetre, instruction
+from meip.worlds.folding.carry_out import instruction, sentences
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fluents import DOMAIN, fact_blocks
 from meip.worlds.folding.folds import Fold, fold, pile
@@ -175,36 +175,24 @@ class Folding(World):
         from meip.worlds.folding.render import frame_pictures
 
         row = self._row(states, actions)
-        notes = ["", *map(self._note, states, actions, states[1:]), ""]
+        told = [sentences(self.garment, *fold) for fold in zip(states, actions, states[1:], strict=False)]
+        notes = ["", *told, ""]
         return [
             Picture(caption, to_svg(canvas), note)
             for (caption, canvas), note in zip(frame_pictures(row), notes, strict=True)
         ]
-
-    def _note(self, before: Cloth, action: Fold, after: Cloth) -> str:
-        """A fold in numbers, for hands."""
-        one = carried(before, action, after)
-        unit, sign = (centimetre(self.garment), " cm") if centimetre(self.garment) else (1.0, "")
-        hands = " and ".join(
-            f"({x * unit:.3g}, {y * unit:.3g}) onto ({u * unit:.3g}, {v * unit:.3g})"
-            for (x, y), (u, v) in zip(one.grasps, one.places, strict=True)
-        )
-        length = float(np.linalg.norm(one.crease[1] - one.crease[0])) * unit
-        x, y = one.crease.mean(axis=0) * unit
-        angle = math.degrees(action[3]) % 180
-        return f"Crease through ({x:.3g}, {y:.3g}), {length:.3g}{sign} long, {angle:.0f} degrees. Lay {hands}."
 
     def paint(self, path: str | Path, states: Sequence[Cloth], actions: Sequence[Fold], title: str) -> None:
         """The plan as a contact sheet: .svg or .png."""
         from meip.worlds.folding.canvas import write_canvas
         from meip.worlds.folding.render import contact_sheet
 
-        write_canvas(path, contact_sheet([self._row(states, actions)], title=title))
+        write_canvas(path, contact_sheet([self._row(states, actions)], title=title, numbers=True))
 
     def _row(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> Any:
         from meip.worlds.folding.render import plan_row
 
-        return plan_row(self.garment.name, list(states), folds=list(actions), logo=self.garment.logo)
+        return plan_row(self.garment.name, list(states), folds=list(actions), garment=self.garment)
 
     def describe(self, state: Cloth) -> str:
         x0, y0, x1, y1 = state.bounds

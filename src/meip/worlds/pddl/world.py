@@ -151,7 +151,8 @@ class PddlWorld(World):
 
     def pack(self, states: Sequence[bytes]) -> Words:
         """[K, width] packed rows of states."""
-        return np.frombuffer(b"".join(states), dtype=np.uint64).reshape(len(states), self.engine.width)
+        # a bytearray, as arrays that may not be written to are another type, for which kernels would be compiled again
+        return np.frombuffer(bytearray().join(states), dtype=np.uint64).reshape(len(states), self.engine.width)
 
     def initial(self) -> Sequence[tuple[float, bytes]]:
         return [(1.0, self.engine.initial.tobytes())]

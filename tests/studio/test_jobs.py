@@ -87,9 +87,12 @@ def test_a_killed_worker_is_replaced_and_the_task_is_the_same(tmp_path: Path, sl
     studio = Opened.at(tmp_path)
     number = studio.post("/api/jobs", task="rite", demonstrations=RITUALS)["id"]
     studio.until(number, "members")
+    kept = tmp_path / ".studio" / "checkpoints" / str(number)
+    assert list(kept.iterdir()), "rounds that are finished are kept"
     os.kill(pid(studio, number), signal.SIGKILL)
     job = studio.over(number)
     assert job["status"] == "done" and job["attempts"] == 2
+    assert not kept.exists()
     assert any(row["stage"] == "restarted" for row in studio.get(f"/api/jobs/{number}")["log"])
     own = learn(read_episodes([tmp_path / "demonstrations" / name for name in RITUALS]))
     assert Task.load(tmp_path / "tasks" / "rite.json") == own

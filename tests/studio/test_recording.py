@@ -88,6 +88,14 @@ def test_undo_never_reaches_another_demonstration(opened: Opened) -> None:
     assert len(opened.get(first)["steps"]) == 1
 
 
+def test_a_window_that_is_behind_changes_nothing(opened: Opened) -> None:
+    path, _ = begin(opened)
+    opened.post(f"{path}/step", action=[1, "torch", 5], at=0)
+    for verb, body in (("step", {"action": [2, "clay", 1]}), ("undo", {}), ("redo", {})):
+        assert "changed in another window: it has 1 step" in opened.refused(f"{path}/{verb}", at=0, **body)
+    assert len(opened.post(f"{path}/step", action=[2, "clay", 1], at=1)["steps"]) == 2
+
+
 def test_an_illegal_step_is_refused_in_one_line_and_changes_nothing(opened: Opened) -> None:
     path, view = begin(opened)
     assert "is not legal" in opened.refused(f"{path}/step", action=[9, "torch", 5])

@@ -70,6 +70,12 @@ class Draft:
         self._keep((*self.demonstration.steps, done), [])
         return None
 
+    def expect(self, steps: int | None) -> None:
+        """Somebody saw it at so many steps; it may have gone on in another window."""
+        now = len(self.demonstration.steps)
+        if steps is not None and steps != now:
+            raise DemonstrationError(f"this draft was changed in another window: it has {now} steps; look again")
+
     def undo(self) -> None:
         steps = self.demonstration.steps
         if not steps:
@@ -251,24 +257,31 @@ def routes(studio: Studio) -> APIRouter:
 
     @router.post("/drafts/{name}/step")
     def step(
-        name: str, action: Any = Body(...), outcome: int | None = Body(None), failure: bool = Body(False)
+        name: str,
+        action: Any = Body(...),
+        outcome: int | None = Body(None),
+        failure: bool = Body(False),
+        at: int | None = Body(None),
     ) -> dict[str, Any]:
         with drafts.lock:
             draft = drafts.get(name)
+            draft.expect(at)
             choose = draft.step(action, outcome, failure)
             return {"choose": choose} if choose is not None else drafts.changed(draft)
 
     @router.post("/drafts/{name}/undo")
-    def undo(name: str) -> dict[str, Any]:
+    def undo(name: str, at: int | None = Body(None, embed=True)) -> dict[str, Any]:
         with drafts.lock:
             draft = drafts.get(name)
+            draft.expect(at)
             draft.undo()
             return drafts.changed(draft)
 
     @router.post("/drafts/{name}/redo")
-    def redo(name: str) -> dict[str, Any]:
+    def redo(name: str, at: int | None = Body(None, embed=True)) -> dict[str, Any]:
         with drafts.lock:
             draft = drafts.get(name)
+            draft.expect(at)
             draft.redo()
             return drafts.changed(draft)
 

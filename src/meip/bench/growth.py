@@ -1,8 +1,8 @@
 """How learning grows: seconds of processor time and memory against demonstrations, steps, things and concepts.
 
-One is made larger, the others stay small. Each size is learned in a process of its own, with the learner as it is, after
-a small problem that loads what is compiled. The exponent is the slope of seconds over size on logarithmic scales:
-of all sizes, and of the last two, where what does not grow weighs least.
+One is made larger, the others stay small. Each size is learned in a process of its own, with the learner as it is,
+after a small problem that loads what is compiled. The exponent is the slope of seconds over size on logarithmic
+scales: of all sizes, and of the last two, where what does not grow weighs least.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ help:
 demo: $(VENV)/.core  ## a first look: learn a ritual from five demonstrations, explain it, plan it in a changed world
 	@$(BIN)/meip demo
 
-studio: $(VENV)/.studio  ## record, learn, understand and plan in the browser (DIR=folder of the project)
+studio: $(VENV)/.studio  ## record, learn, understand and plan in the browser (DIR=folder, STUDIO=more options)
 	@mkdir -p $(DIR)
-	@$(BIN)/meip studio $(DIR)
+	@$(BIN)/meip studio $(DIR) $(STUDIO)
 
 test: lint  ## everything that has to hold: style, types, tests
 	@$(BIN)/python -m pytest -n $(JOBS)

@@ -31,6 +31,7 @@ LONGEST, RELATIVE = 2, 1  # complexity of concepts that have a curve, and of tho
 SCALES = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)  # of g: members that see little are not sure enough of it
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the curves, beside the sparse view
 STEPS, CLOSE = 50, 1e-4
+LIKELY = 0.01  # as likely as the likeliest alternative
 
 
 def relative(concept: Concept) -> Composite:
@@ -52,7 +53,13 @@ class Curves:
     """The curves of all real concepts that change in some demonstration; none in worlds without changing quantities."""
 
     def __init__(
-        self, evidence: Evidence, concepts: Sequence[Concept], knots: int = KNOTS, *, start: bool = True
+        self,
+        evidence: Evidence,
+        concepts: Sequence[Concept],
+        knots: int = KNOTS,
+        *,
+        start: bool = True,
+        reasons: Floats | None = None,
     ) -> None:
         self.evidence = evidence
         changing = any(f.real and not f.static for f in evidence.domain.fluents)
@@ -65,17 +72,20 @@ class Curves:
             UtilityTerm(real[k], "real", place_knots(values[:, k], "real", knots, missing[:, k])) for k in kept
         ]
         table = features(self.terms, values[:, kept], missing[:, kept])
-        self.changes = np.column_stack([evidence.change(table), evidence.stop])  # [N, M + 1], the last is to stop
+        self.bends = table.shape[1]
+        """M, the columns of all curves; then come reasons to stop (H), and last to stop."""
+        ending = [evidence.stop] if reasons is None else [reasons, evidence.stop]
+        self.changes = np.column_stack([evidence.change(table), *ending])  # [N, M + H + 1]
         self.owner = np.repeat(np.arange(len(kept)), [t.size for t in self.terms])  # [M] the term of each column
 
     def fit(self, seed: int) -> None:
         """Fit the members, which see shares of the concepts drawn with the seed."""
         evidence = self.evidence
         self._seen = np.random.default_rng([seed, 31]).random((MEMBERS, len(self))) < SHARE
-        self.weights = self._mean(np.ones(evidence.count))  # [M + 1]
         self._fold = np.arange(evidence.kinds) % FOLDS  # [kinds]
-        folds = range(min(FOLDS, evidence.kinds))
-        self._held_out: list[Floats] = [self._mean((self._fold[evidence.demo] != k).astype(np.float64)) for k in folds]
+        shares = [np.ones(evidence.count)]  # of the choices: all of them, then without those of a fold
+        shares += [np.where(self._fold[evidence.demo] != k, 1.0, 0.0) for k in range(min(FOLDS, evidence.kinds))]
+        self.weights, *self._held_out = self._means(shares)  # [M + H + 1] each
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -85,13 +95,14 @@ class Curves:
         return self._held_out[int(self._fold[d])]
 
     def parts(self, weights: Floats) -> list[UtilityTerm]:
-        """g with these weights [M + 1]."""
-        return [t for t in with_weights(self.terms, weights[:-1]).terms if np.abs(t.weights).max() > 1e-9]
+        """g with these weights [M + H + 1]."""
+        return [t for t in with_weights(self.terms, weights[: self.bends]).terms if np.abs(t.weights).max() > 1e-9]
 
     def each(self, weights: Floats) -> Floats:
         """What each alternative changes of each curve [N, terms]."""
         first = np.searchsorted(self.owner, np.arange(len(self)))
-        return np.asarray(np.add.reduceat(self.changes[:, :-1] * weights[:-1], first, axis=1), np.float64)
+        table = self.changes[:, : self.bends] * weights[: self.bends]
+        return np.asarray(np.add.reduceat(table, first, axis=1), np.float64)
 
     def weighed(self, sparse: Floats, shares: Sequence[float] = SHARES) -> Weighed:
         """The share of the curves under which choices left out are foreseen best, beside the scores [N] of the sparse
@@ -128,26 +139,28 @@ class Curves:
     def _losses(self, scores: Floats) -> tuple[Floats, Floats]:
         return softmax(scores, self.evidence.start, self.evidence.group, self.evidence.chosen)
 
-    def _mean(self, share: Floats) -> Floats:
-        """The mean of the members, by these shares of the choices."""
-        total = np.zeros(self.changes.shape[1])
+    def _means(self, shares: Sequence[Floats]) -> list[Floats]:
+        """The mean of the members, for each of these shares of the choices; where most are the same, so are weights."""
+        totals = [np.zeros(self.changes.shape[1]) for _ in shares]
         for member in self._seen:
-            columns = np.flatnonzero(np.append(member[self.owner], True))
-            total[columns] += self._climb(np.ascontiguousarray(self.changes[:, columns]), share)
-        return total / len(self._seen)
+            seen = np.append(np.flatnonzero(member[self.owner]), np.arange(self.bends, self.changes.shape[1]))
+            columns, weights = np.ascontiguousarray(self.changes[:, seen]), np.zeros(len(seen))
+            for number, share in enumerate(shares):
+                found = self._climb(columns, share, weights)
+                totals[number][seen] += found
+                weights = found if number == 0 else weights
+        return [total / len(self._seen) for total in totals]
 
-    def _climb(self, columns: Floats, share: Floats) -> Floats:
-        """The weights by Newton's method: the problem is convex, and small."""
-        weights = np.zeros(columns.shape[1])
-        each, start, chosen = share[self.evidence.group], self.evidence.start[:-1], self.evidence.chosen
+    def _climb(self, columns: Floats, share: Floats, weights: Floats) -> Floats:
+        """The weights by Newton's method: the problem is convex, and small. The curvature is that of the alternatives
+        which are likely at all."""
+        each, chosen = share[self.evidence.group], self.evidence.chosen
         for _ in range(STEPS):
             losses, p = self._losses(columns @ weights)
             residual = p * each
             residual[chosen] -= share
             gradient = columns.T @ residual + RIDGE * weights
-            mean = np.add.reduceat(columns * p[:, None], start, axis=0)
-            curvature = columns.T @ (columns * (p * each)[:, None]) - mean.T @ (mean * share[:, None])
-            step = np.linalg.solve(curvature + RIDGE * np.eye(len(weights)), gradient)
+            step = np.linalg.solve(self._curvature(columns, p, share) + RIDGE * np.eye(len(weights)), gradient)
             value = float(losses @ share) + RIDGE / 2 * float(weights @ weights)
             slope, size = float(gradient @ step), 1.0
             while size > 1e-6:
@@ -160,3 +173,15 @@ class Curves:
             if slope < CLOSE:
                 break
         return weights
+
+    def _curvature(self, columns: Floats, p: Floats, share: Floats) -> Floats:
+        group, start = self.evidence.group, self.evidence.start[:-1]
+        likely = np.flatnonzero((p >= LIKELY * np.maximum.reduceat(p, start)[group]) & (share[group] > 0))
+        own, weight = group[likely], p[likely]
+        first = np.flatnonzero(np.diff(own, prepend=-1))
+        place = np.cumsum(np.diff(own, prepend=-1) > 0) - 1  # among the choices that count
+        weight = weight / np.add.reduceat(weight, first)[place]
+        rows = columns[likely]
+        rows -= np.add.reduceat(rows * weight[:, None], first, axis=0)[place]
+        rows *= np.sqrt(weight * share[own])[:, None]
+        return np.asarray(rows.T @ rows, np.float64)

@@ -5,7 +5,7 @@
     beyond anything shown                       limits
     b and not a, a and b, |a - b| > k           order, company, balance
     a > b, a = b                                more than, as many as
-    stopped and f                               when it is done
+    stopped and f                               when it is done; f also "small enough": a >= k, a <= k
 
 Forms that no choice tells apart are one: the simplest stands for all.
 """
@@ -34,6 +34,7 @@ from meip.concepts.language import (
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Form, Forms
+from meip.learning.thresholds import number_between
 from meip.model.domain import Domain
 from meip.utility.preferences import beaten
 
@@ -47,6 +48,7 @@ BALANCED, UNBALANCED = 40, 2  # counts that are compared, and by how much they m
 COMPARED = 16  # counts, and quantities, that are compared with each other
 DONE = (forms.TRUTH, forms.EQUAL, forms.LEAST, forms.SAME)  # what may be a reason to stop
 DIGITS = 9
+NEXT = 1e-9  # values that differ by more are not the same
 AGREEMENT, AGREED = 1.1, 0.5  # what comes off a price for agreement with the goal, and the least that is left
 RELATIVE = 2.5  # the price of a number that depends on the size of the world; of others it is 1
 
@@ -87,7 +89,8 @@ def offered(
         both = all_forms + pairs
         table = np.hstack([changes, evidence.change(pairs.columns(values))])
         all_forms, changes = _distinct(both, table)
-    done, stopped = _reasons(evidence, all_forms, values)
+    enough = Forms(concepts, []) if simple or not numbers else _enough(evidence, concepts, kinds, values)
+    done, stopped = _reasons(evidence, all_forms, enough, values)
     all_forms, changes = _by_the_most_that_chance_allows(evidence, all_forms, changes)
     ranked, lost = _ranked(evidence, concepts, kinds, values) if not simple else ((), np.zeros((len(evidence.rows), 0)))
     return Offers(all_forms, changes, done, stopped, values, ranked, lost)
@@ -241,15 +244,15 @@ def _compared(found: Forms, kinds: Sequence[str]) -> list[Form]:
     return rows
 
 
-def _reasons(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, Floats]:
+def _reasons(evidence: Evidence, found: Forms, enough: Forms, values: Floats) -> tuple[Forms, Floats]:
     """Stopping is worth more where f holds: f true where demonstrations stopped by themselves, or if none did, where
     the world ended them. Where people stop by themselves, that the world has no more to do is no reason of its own."""
     usable = [j for j, row in enumerate(found.rows) if row.form in DONE]
-    chosen = found.take(usable)
+    chosen = found.take(usable) + enough
     none = chosen.take([]), np.zeros((len(evidence.rows), 0))
     own = evidence.stopped
     ending: Floats = np.where(evidence.stop, 1.0, 0.0 if len(own) else evidence.over)
-    if not usable or not ending.any():
+    if not len(chosen) or not ending.any():
         return none
     paths = [evidence.paths[d] for d in own] if len(own) else evidence.paths
     ends = chosen.columns(values[[path[-1] for path in paths]]) > 0.5
@@ -258,6 +261,33 @@ def _reasons(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, F
         return none
     held = chosen.columns(values)[evidence.after] * evidence.odds[:, None]
     return _distinct(chosen, np.add.reduceat(held, evidence.first, axis=0) * ending[:, None])
+
+
+def _enough(evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats) -> Forms:
+    """Simple quantities that were never larger, or never smaller, where somebody stopped."""
+    paths = [evidence.paths[d] for d in evidence.stopped]
+    if not paths:
+        return Forms(concepts, [])
+    ends, way = values[[path[-1] for path in paths]], values[np.concatenate([path[:-1] for path in paths])]
+    rows: list[Form] = []
+    for k, concept in enumerate(concepts):
+        real = kinds[k] == "real" and concept.complexity <= 1 and quantity(concept, evidence)
+        if not real or not np.isfinite(ends[:, k]).all():
+            continue
+        low, high = float(ends[:, k].min()), float(ends[:, k].max())
+        larger, smaller = way[way[:, k] > high + NEXT, k], way[way[:, k] < low - NEXT, k]
+        price = _price(concept, evidence.domain) + 1
+        rows += [Form(forms.MOST, k, number=q, price=price) for q in _halfway(high, larger)]
+        rows += [Form(forms.LEAST, k, number=q, price=price) for q in _halfway(low, smaller)]
+    return Forms(concepts, rows)
+
+
+def _halfway(end: float, way: Floats) -> list[float]:
+    """Numbers between what was met in the end and on the way: halfway to the nearest value, and to the usual one."""
+    if not len(way):
+        return []
+    nearest = float(way[np.argmin(np.abs(way - end))])
+    return list(dict.fromkeys(number_between(*sorted((end, value))) for value in (nearest, float(np.median(way)))))
 
 
 def _ranked(

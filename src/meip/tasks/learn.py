@@ -31,7 +31,7 @@ from meip.learning.study import ChoiceOptions, choice_grammar
 from meip.model.choices import Replayed, replay_all
 from meip.model.demonstrations import Demonstration, Episode, Plan, episodes_of
 from meip.model.problems import problem_document
-from meip.model.world import encode
+from meip.model.world import encode, made_of
 from meip.tasks.demonstrated import demonstrated_by
 from meip.tasks.task import Provenance, Task
 from meip.utility.ordering import mean_tau
@@ -87,6 +87,7 @@ def learn(
         warnings=fitted.warnings,
         proposal=shown.proposal,
         demonstrated=common,
+        made_of=_made_of(episodes),
         preferences=fitted.preferences,
     )
     if store is not None:
@@ -284,6 +285,12 @@ def _named(options: LearnOptions, *names: str) -> dict[str, Any]:
 def _resumable(stage: str, options: LearnOptions) -> bool:
     """Stages that add one concept at a time; closing the order and the last fit are quick, and done again."""
     return stage != "done" and not (stage == "order" and options.order == "closure")
+
+
+def _made_of(episodes: Sequence[Episode]) -> tuple[str, ...] | None:
+    """The kinds of parts that some problem had."""
+    found = [made_of(episode.world) for episode in episodes]
+    return None if None in found else tuple(sorted({kind for kinds in found for kind in kinds or ()}))
 
 
 def _described(episodes: Sequence[Episode]) -> list[dict[str, Any]]:

@@ -19,9 +19,10 @@ from meip.worlds.folding.creases import moved_layers
 from meip.worlds.folding.folds import Fold
 from meip.worlds.folding.styles import STYLES
 
-__all__ = ["Carried", "carried", "centimetre", "instruction"]
+__all__ = ["Carried", "carried", "centimetre", "instruction", "likely_centimetre"]
 
 APART = 0.35  # two hands are at least this share of the crease's length apart
+USUAL = 62.0  # cm: the root of a grown-up's shirt's area
 REACHES = 0.5  # the second hand holds a point at least this share as far from the crease as the first
 
 
@@ -80,6 +81,11 @@ def instruction(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> 
 def centimetre(garment: Garment) -> float:
     """The length of a unit in centimetres; templates are drawn in centimetres; 0 if nothing tells."""
     return garment.centimetre or (1.0 if garment.template in STYLES else 0.0)
+
+
+def likely_centimetre(garment: Garment) -> float:
+    """The same; where nothing tells, the garment is taken to be as large as a grown-up's shirt."""
+    return centimetre(garment) or USUAL / float(np.sqrt(garment.area))
 
 
 def _mapped(homography: Floats, points: Floats) -> Floats:

@@ -125,8 +125,9 @@ def test_a_plan_of_folds_is_drawn_cloth_by_cloth_with_what_each_fold_is(tmp_path
     page = plan_page(plan, world, "Folds")
     checked(page)
     assert [f"<h3>{name}</h3>" in page for name in ("flat", "fold 1", "fold 2", "other side")] == [True] * 4
-    assert page.count(" degrees. Lay (") == 2
+    assert page.count(" side moves. In cm: crease from (") == 2
     assert [sorted(step.how or {}) for step in plan.steps] == [["centimetres", "crease", "grasp", "moves", "place"]] * 2
+    assert page.count('class="card wide"') == 2  # before and after beside each other
     ids = re.findall(r'clipPath id="(\w+)"', page)
     assert len(ids) == len(set(ids)) > 0
     write_plan(tmp_path / "plan.png", plan, world)

@@ -10,4 +10,6 @@ search     tree search, against mcts and OpenSpiel
 pddl       expansions and plans, against pymimir
 folds      folding, against shapely
 folding    learning to fold and planning folds
+studio     the studio's answers: previews, the first page, long lists
+startup    compiling, until the first result on a fresh machine
 """

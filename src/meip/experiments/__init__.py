@@ -28,13 +28,20 @@ are drawn, `UNUSED` for what it refuses.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
 
 from meip import Run
+from meip.base.parallel import Backend
 
 __all__ = ["Experiment"]
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,9 @@ class Experiment:
     noisy: bool = False
     """Held-out rituals: one wrong demonstration among the right ones."""
     progress: Callable[[str], None] | None = None
+    backend: Backend = "loky"
+    address: str | None = None
+    """Of a cluster, as in `Run`."""
 
     def tell(self, message: str) -> None:
         """Tell whoever wants to know."""
@@ -64,4 +74,14 @@ class Experiment:
     @property
     def run(self) -> Run:
         """The same for `learn` and `evaluate`."""
-        return Run(jobs=self.jobs)
+        return Run(self.jobs, self.backend, address=self.address)
+
+    def map(
+        self,
+        function: Callable[[T, np.random.Generator], R],
+        items: Sequence[T],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[R]:
+        """``[function(item, rng) for item in items]`` by all workers; see `parallel_map`."""
+        with self.run.workers() as workers:
+            return workers.map(function, items, seed=self.seed, progress=progress)

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from meip import Task
-from meip.base.parallel import parallel_map
 from meip.base.results import Row, grouped_row
 from meip.experiments import Experiment
 from meip.experiments.folding_figures import draw
@@ -100,9 +99,7 @@ def _shared(
     experiment: Experiment, work: Callable[[T, np.random.Generator], R], items: Sequence[T], done: str
 ) -> list[R]:
     """The work on all items, by as many processes as there are; each item has its own seed."""
-    return parallel_map(
-        work, items, jobs=experiment.jobs, progress=lambda n, total: experiment.tell(f"{n} of {total} {done}")
-    )
+    return experiment.map(work, items, lambda n, total: experiment.tell(f"{n} of {total} {done}"))
 
 
 def _gathered(rows: Iterable[Row]) -> list[Row]:

@@ -107,7 +107,7 @@ def _scored(task: Task, one: Garment, order: Sequence[str], title: str) -> Strip
     captions = [f"{name}, g = {g:.2f}" for name, g in zip(("flat", "fold 1", "fold 2", "fold 3"), utility, strict=True)]
     states, folds = [cast(Cloth, s) for s in plan.states], [cast(Fold, a) for a in plan.actions]
     tau = task.score(world, shown)
-    return plan_row(f"{title} (tau {tau:+.2f})", states, captions=captions, folds=folds, logo=one.logo, turn_over=False)
+    return plan_row(f"{title} (tau {tau:+.2f})", states, captions=captions, folds=folds, garment=one, turn_over=False)
 
 
 def _utilities(task: Task, world: Folding, shown: Demonstration) -> list[float]:
@@ -133,7 +133,10 @@ def log_likelihood(task: Task, world: Folding, shown: Demonstration) -> float:
     """Of the steps of a demonstration, each among what could have been done instead."""
     graph, plan = state_graph(task.prepared(world)), replay(world, shown)
     chooser, total = Chooser(graph, cast(ChoiceRanking, task.choosing)), 0.0
+    seen: dict[int, int] = {}
     for before, after in pairwise(graph.intern(state) for state in plan.states):
+        seen[before] = seen.get(before, 0) + 1
+        chooser.remember(seen)
         done = ((1.0, after),)
         others = [one for one in chooser.alternatives(before)[1] if one != done]
         worth = chooser.worth(before, [done, *others])
@@ -174,4 +177,4 @@ def _strip(title: str, world: Folding, shown: Demonstration, more: str = "") -> 
     plan, count = replay(world, shown), entity_counts(Cloth.flat(world.garment))
     told = f"{title}: {world.garment.name}, {count['edge']} edges, {count['vertex']} vertices{more}"
     states, folds = [cast(Cloth, s) for s in plan.states], [cast(Fold, a) for a in plan.actions]
-    return plan_row(told, states, folds=folds, logo=world.garment.logo)
+    return plan_row(told, states, folds=folds, garment=world.garment)

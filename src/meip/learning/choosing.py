@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from meip.base.arrays import Ints
+from meip.base.arrays import Floats, Ints
+from meip.base.parallel import Shared, Workers
 from meip.learning.enforced import always_ready
+from meip.learning.history import Histories, Score, score_of
 from meip.learning.readings import accidents, crossed, only_needed
 from meip.learning.rules import Never, Nevers, always_first, chosen_first
-from meip.learning.sparse import GRID, path
+from meip.learning.sparse import GRID, Problem, path
 from meip.learning.statements import told
 from meip.learning.study import ChoiceOptions, Model, Study, terms_of
 from meip.model.choices import Replayed, Walk
@@ -47,29 +49,31 @@ class LearnedChoices:
 
 
 def learn_choices(
-    replayed: Replayed, options: ChoiceOptions, tell: Callable[..., None] | None = None
+    replayed: Replayed, options: ChoiceOptions, tell: Callable[..., None] | None = None, workers: Workers | None = None
 ) -> LearnedChoices:
     """Learn from every choice that was shown; the same seed gives the same result."""
-    say = tell or _silent
-    replayed, reading = _read(replayed, options, say)
-    study = Study(replayed, options, say)
+    say, workers = tell or _silent, workers or Workers()
+    replayed, reading = _read(replayed, options, say, workers)
+    study = Study(replayed, options, say, workers)
     strange = study.strange()
     aside = study.to_set_aside()
     if aside:
         rest = [walk for number, walk in enumerate(replayed.walks) if number not in aside]
-        study = Study(dataclasses.replace(replayed, walks=tuple(rest)), options, say)
+        study = Study(dataclasses.replace(replayed, walks=tuple(rest)), options, say, workers)
     found = _learned(study, strange, aside)
     return dataclasses.replace(found, evidence={**reading, **found.evidence})
 
 
-def _read(replayed: Replayed, options: ChoiceOptions, say: Callable[..., None]) -> tuple[Replayed, dict[str, Any]]:
+def _read(
+    replayed: Replayed, options: ChoiceOptions, say: Callable[..., None], workers: Workers
+) -> tuple[Replayed, dict[str, Any]]:
     """The demonstrations as shown, or what their goals need of them, and what spoke for it."""
     short = only_needed(replayed)
     count = len(replayed.walks)
     if short is None or count < 2:
         return replayed, {}
     both = Study(dataclasses.replace(replayed, walks=(*replayed.walks, *short.walks)), options, _silent)
-    losses = crossed(both.problem, both.evidence.walk, count)
+    losses = crossed(both.problem, both.evidence.walk, count, workers)
     left_out = sum(len(a.states) - len(b.states) for a, b in zip(replayed.walks, short.walks, strict=True))
     taken = "needed" if accidents(losses) else "shown"
     names = ("shown", "needed")
@@ -87,11 +91,14 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     model = study.model(mean, None if study.curves is None else study.curves.weights)
     candidates = Nevers(evidence, offers, None if study.curves is None else study.foreseen())
     rules = candidates.found() if study.options.concepts is None else []
-    gained = study.gains(model)[evidence.chosen][~evidence.stop[evidence.chosen]]
-    gained = gained[gained > 1e-9]
+    study.say(stage="rules", never=[str(offers.forms.concept(rule.form)) for rule in rules])
+    score = score_of(study, study.options.score)
+    study.say(stage="score", **score.report)
+    gained = _gained(study, model, score)
     pairs = always_first(evidence, offers, whole[: study.size]) if study.options.order else []
     strength = max(CLOSURE, float(gained.max()) if len(gained) else 0.0)
     order = _ordered(study, pairs, strength)
+    study.say(stage="order", order=[[str(pair.first), str(pair.then)] for pair in order])
     ready = always_ready(evidence) if study.options.order and study.options.concepts is None else []
     enforced = tuple(Rule(concept, strength, 0.0, 0.0, 0) for concept in ready)
     ranked = np.flatnonzero(np.abs(model.firsts) > 1e-8)
@@ -108,6 +115,7 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
         least=_least(study, model),
         by_itself=bool(len(evidence.stopped)),
         pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
+        history=score.sharpness,
         held_out=(
             *_held_out(study, candidates, rules, ranked, tuple(rule.strength for rule in enforced)),
             *_simpler(study, [*(rule.strength for rule in rules), *(rule.strength for rule in enforced)], ranked),
@@ -119,7 +127,20 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     said = told(study, rules, pairs, order, model, candidates.usual, enforced)
     preferences = dataclasses.replace(preferences, patience=max(tried, key=lambda p: tried[p]), **said)
     warnings = _warnings(study, strange, aside, utility, preferences)
-    return LearnedChoices(utility, preferences, _report(study, tried, strange, aside), warnings)
+    report = {"objective": score.report, **_report(study, tried, strange, aside)}
+    return LearnedChoices(utility, preferences, report, warnings)
+
+
+def _gained(study: Study, model: Model, score: Score) -> Floats:
+    """What the steps shown added, where it was anything."""
+    evidence = study.evidence
+    if score.sharpness:
+        histories = Histories(evidence)
+        found = histories.gains(histories.values([study.utility(model)])[:, 0], score.sharpness)
+    else:
+        found = study.gains(model)
+    found = found[evidence.chosen][~evidence.stop[evidence.chosen]]
+    return np.asarray(found[found > 1e-9], np.float64)
 
 
 def _report(
@@ -191,11 +212,13 @@ def _held_out(
 ) -> tuple[HeldOut, ...]:
     evidence, offers = study.evidence, study.offers
     found = []
-    for d in range(len(study.strength.held_out)):
+    kinds = range(len(study.strength.held_out))
+    without = study.workers.map_compiled(_rules_without, kinds if rules else (), Shared(candidates))
+    for d in kinds:
         model = study.without(d)
         mine = evidence.demo == d
         loss = float(study.loss_without(d)[mine].mean()) if mine.any() else 0.0
-        others = {rule.form: rule.strength for rule in candidates.found(without=d)} if rules else {}
+        others = {rule.form: rule.strength for rule in without[d]} if rules else {}
         found.append(
             HeldOut(
                 tuple(int(k) + 1 for k in np.flatnonzero(evidence.same == d)),
@@ -210,19 +233,27 @@ def _held_out(
     return tuple(found)
 
 
+def _rules_without(d: int, candidates: Nevers) -> list[Never]:
+    return candidates.found(without=d)
+
+
 def _simpler(study: Study, never: Sequence[float], ranked: Ints) -> list[HeldOut]:
     """What would have been learned had statements been dearer; of use on the way to a goal only."""
     if not any(study.evidence.goals):
         return []
-    problem, every = study.lesson
     found = []
-    for strength in sorted(s for s in GRID if s > study.strength.value):
-        model = study.model(path(problem, strength, every), None)
+    strengths = sorted(s for s in GRID if s > study.strength.value)
+    for weights in study.workers.map_compiled(_path_at, strengths, Shared(study.lesson)):
+        model = study.model(weights, None)
         done = summed(terms_of(study.offers.done, model.reasons))
         found.append(
             HeldOut((), 0.0, study.utility(model), done, model.stop, tuple(never), tuple(model.firsts[ranked].tolist()))
         )
     return found
+
+
+def _path_at(strength: float, lesson: tuple[Problem, Floats]) -> Floats:
+    return path(lesson[0], strength, lesson[1])
 
 
 def _patience(study: Study, utility: Utility, preferences: Preferences) -> dict[float, float]:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from meip.base.arrays import Floats
+from meip.base.arrays import Floats, Ints
+from meip.base.parallel import Shared, Workers
+from meip.base.running import digest, one_round, packed_floats, unpacked_floats
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept
 from meip.learning.evidence import Evidence
@@ -31,7 +33,6 @@ LONGEST, RELATIVE = 2, 1  # complexity of concepts that have a curve, and of tho
 SCALES = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)  # of g: members that see little are not sure enough of it
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the curves, beside the sparse view
 STEPS, CLOSE = 50, 1e-4
-LIKELY = 0.01  # as likely as the likeliest alternative
 
 
 def relative(concept: Concept) -> Composite:
@@ -78,14 +79,14 @@ class Curves:
         self.changes = np.column_stack([evidence.change(table), *ending])  # [N, M + H + 1]
         self.owner = np.repeat(np.arange(len(kept)), [t.size for t in self.terms])  # [M] the term of each column
 
-    def fit(self, seed: int) -> None:
+    def fit(self, seed: int, workers: Workers | None = None) -> None:
         """Fit the members, which see shares of the concepts drawn with the seed."""
         evidence = self.evidence
         self._seen = np.random.default_rng([seed, 31]).random((MEMBERS, len(self))) < SHARE
         self._fold = np.arange(evidence.kinds) % FOLDS  # [kinds]
-        shares = [np.ones(evidence.count)]  # of the choices: all of them, then without those of a fold
-        shares += [np.where(self._fold[evidence.demo] != k, 1.0, 0.0) for k in range(min(FOLDS, evidence.kinds))]
-        self.weights, *self._held_out = self._means(shares)  # [M + H + 1] each
+        folds = range(min(FOLDS, evidence.kinds))
+        shares = [np.ones(evidence.count), *((self._fold[evidence.demo] != k).astype(np.float64) for k in folds)]
+        self.weights, *self._held_out = self._means(shares, workers or Workers())  # each [M + H + 1]
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -139,49 +140,65 @@ class Curves:
     def _losses(self, scores: Floats) -> tuple[Floats, Floats]:
         return softmax(scores, self.evidence.start, self.evidence.group, self.evidence.chosen)
 
-    def _means(self, shares: Sequence[Floats]) -> list[Floats]:
-        """The mean of the members, for each of these shares of the choices; where most are the same, so are weights."""
-        totals = [np.zeros(self.changes.shape[1]) for _ in shares]
-        for member in self._seen:
-            seen = np.append(np.flatnonzero(member[self.owner]), np.arange(self.bends, self.changes.shape[1]))
-            columns, weights = np.ascontiguousarray(self.changes[:, seen]), np.zeros(len(seen))
-            for number, share in enumerate(shares):
-                found = self._climb(columns, share, weights)
-                totals[number][seen] += found
-                weights = found if number == 0 else weights
-        return [total / len(self._seen) for total in totals]
+    def _means(self, shares: Sequence[Floats], workers: Workers) -> list[Floats]:
+        """For each of these shares of the choices the mean of the members."""
+        evidence = self.evidence
+        always = np.ones(self.changes.shape[1] - self.bends, np.bool_)
+        columns = [np.flatnonzero(np.append(member[self.owner], always)) for member in self._seen]
+        name = digest(self.changes, self.owner, self._seen, *shares)
+        common = Shared(_Climbed(self.changes, columns, shares, evidence.start, evidence.group, evidence.chosen, name))
+        places = [(k, member) for k in range(len(shares)) for member in range(len(columns))]
+        total = np.zeros((len(shares), self.changes.shape[1]))
+        for (k, member), weights in zip(places, workers.map_compiled(_climb, places, common), strict=True):
+            total[k, columns[member]] += weights
+        return list(total / len(columns))
 
-    def _climb(self, columns: Floats, share: Floats, weights: Floats) -> Floats:
-        """The weights by Newton's method: the problem is convex, and small. The curvature is that of the alternatives
-        which are likely at all."""
-        each, chosen = share[self.evidence.group], self.evidence.chosen
-        for _ in range(STEPS):
-            losses, p = self._losses(columns @ weights)
-            residual = p * each
-            residual[chosen] -= share
-            gradient = columns.T @ residual + RIDGE * weights
-            step = np.linalg.solve(self._curvature(columns, p, share) + RIDGE * np.eye(len(weights)), gradient)
-            value = float(losses @ share) + RIDGE / 2 * float(weights @ weights)
-            slope, size = float(gradient @ step), 1.0
-            while size > 1e-6:
-                tried = weights - size * step
-                new = float(self._losses(columns @ tried)[0] @ share) + RIDGE / 2 * float(tried @ tried)
-                if new <= value - 1e-4 * size * slope:
-                    break
-                size /= 2
-            weights = weights - size * step
-            if slope < CLOSE:
+
+class _Climbed(NamedTuple):
+    """What all members are fitted to."""
+
+    changes: Floats  # [N, M + H + 1]
+    columns: list[Ints]  # of each member
+    shares: Sequence[Floats]  # [C] each
+    start: Ints
+    group: Ints
+    chosen: Ints
+    name: str  # of all that, in this run
+
+
+def _climb(place: tuple[int, int], given: _Climbed) -> Floats:
+    """The weights of a member."""
+    return one_round(
+        lambda: f"curves {given.name} {place[0]} {place[1]}",
+        lambda: _climbed(place, given),
+        packed_floats,
+        unpacked_floats,
+    )
+
+
+def _climbed(place: tuple[int, int], given: _Climbed) -> Floats:
+    """By Newton's method: the problem is convex, and small."""
+    share, columns = given.shares[place[0]], np.ascontiguousarray(given.changes[:, given.columns[place[1]]])
+    start, group, chosen = given.start, given.group, given.chosen
+    weights = np.zeros(columns.shape[1])
+    each = share[group]
+    for _ in range(STEPS):
+        losses, p = softmax(columns @ weights, start, group, chosen)
+        residual = p * each
+        residual[chosen] -= share
+        gradient = columns.T @ residual + RIDGE * weights
+        mean = np.add.reduceat(columns * p[:, None], start[:-1], axis=0)
+        curvature = columns.T @ (columns * (p * each)[:, None]) - mean.T @ (mean * share[:, None])
+        step = np.linalg.solve(curvature + RIDGE * np.eye(len(weights)), gradient)
+        value = float(losses @ share) + RIDGE / 2 * float(weights @ weights)
+        slope, size = float(gradient @ step), 1.0
+        while size > 1e-6:
+            tried = weights - size * step
+            new = float(softmax(columns @ tried, start, group, chosen)[0] @ share) + RIDGE / 2 * float(tried @ tried)
+            if new <= value - 1e-4 * size * slope:
                 break
-        return weights
-
-    def _curvature(self, columns: Floats, p: Floats, share: Floats) -> Floats:
-        group, start = self.evidence.group, self.evidence.start[:-1]
-        likely = np.flatnonzero((p >= LIKELY * np.maximum.reduceat(p, start)[group]) & (share[group] > 0))
-        own, weight = group[likely], p[likely]
-        first = np.flatnonzero(np.diff(own, prepend=-1))
-        place = np.cumsum(np.diff(own, prepend=-1) > 0) - 1  # among the choices that count
-        weight = weight / np.add.reduceat(weight, first)[place]
-        rows = columns[likely]
-        rows -= np.add.reduceat(rows * weight[:, None], first, axis=0)[place]
-        rows *= np.sqrt(weight * share[own])[:, None]
-        return np.asarray(rows.T @ rows, np.float64)
+            size /= 2
+        weights = weights - size * step
+        if slope < CLOSE:
+            break
+    return weights

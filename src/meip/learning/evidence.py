@@ -79,6 +79,8 @@ class Evidence:
         self.stop: Bools = found.stop[self.rows] & own[self.group]  # [N] to stay at a goal is not to stop
         self.walk = self.demo.copy()
         self._state = found.state[used] if used else np.zeros(0, np.int64)
+        begun = np.searchsorted(found.walk, np.arange(len(self.replayed.walks)))  # of each walk, its first choice
+        self.step = np.array(used, np.int64) - begun[self.walk]  # [C] in its demonstration, from 0
 
     def _number(self, found: Choices, kept: list[Ints]) -> None:
         """Number the states of interest in one batch, problem by problem."""

@@ -18,8 +18,8 @@ from meip.utility.terms import UtilityTerm
 
 __all__ = ["Form", "Forms"]
 
-TRUTH, LINE, EQUAL, LEAST, MOST, ABOVE, BELOW, BEND, UNLESS, BOTH, APART, MORE, SAME = range(13)
-TRUE_OR_FALSE = (TRUTH, EQUAL, LEAST, MOST, ABOVE, BELOW, UNLESS, BOTH, APART, MORE, SAME)
+TRUTH, LINE, EQUAL, LEAST, ABOVE, BELOW, BEND, UNLESS, BOTH, APART, MORE, SAME = range(12)
+TRUE_OR_FALSE = (TRUTH, EQUAL, LEAST, ABOVE, BELOW, UNLESS, BOTH, APART, MORE, SAME)
 
 
 class Form(NamedTuple):
@@ -88,8 +88,6 @@ class Forms:
             return Composite("=", (one, number))
         if row.form == LEAST:
             return Composite("<=", (number, one))
-        if row.form == MOST:
-            return Composite("<=", (one, number))
         if row.form == ABOVE:
             return _no(Composite("<=", (one, number)))
         if row.form == BELOW:
@@ -136,8 +134,6 @@ def _evaluated(
         return np.abs(one - number) <= TIE
     if form == LEAST:
         return one >= number - TIE
-    if form == MOST:
-        return one <= number + TIE
     if form == ABOVE:
         return one > number + TIE
     if form == BELOW:

@@ -5,7 +5,7 @@
     beyond anything shown                       limits
     b and not a, a and b, |a - b| > k           order, company, balance
     a > b, a = b                                more than, as many as
-    stopped and f                               when it is done; f also "small enough": a >= k, a <= k
+    stopped and f                               when it is done
 
 Forms that no choice tells apart are one: the simplest stands for all.
 """
@@ -38,7 +38,7 @@ from meip.learning.thresholds import number_between
 from meip.model.domain import Domain
 from meip.utility.preferences import beaten
 
-__all__ = ["Offers", "offered", "quantity"]
+__all__ = ["FEW_VALUES", "Offers", "offered", "quantity"]
 
 ENDS, STEPS = 4, 4  # numbers of a count that are named: at the end, and on the way
 FEW_VALUES = 8  # a function with no more values than this has steps as a count has
@@ -48,7 +48,6 @@ BALANCED, UNBALANCED = 40, 2  # counts that are compared, and by how much they m
 COMPARED = 16  # counts, and quantities, that are compared with each other
 DONE = (forms.TRUTH, forms.EQUAL, forms.LEAST, forms.SAME)  # what may be a reason to stop
 DIGITS = 9
-NEXT = 1e-9  # values that differ by more are not the same
 AGREEMENT, AGREED = 1.1, 0.5  # what comes off a price for agreement with the goal, and the least that is left
 RELATIVE = 2.5  # the price of a number that depends on the size of the world; of others it is 1
 
@@ -89,8 +88,7 @@ def offered(
         both = all_forms + pairs
         table = np.hstack([changes, evidence.change(pairs.columns(values))])
         all_forms, changes = _distinct(both, table)
-    enough = Forms(concepts, []) if simple or not numbers else _enough(evidence, concepts, kinds, values)
-    done, stopped = _reasons(evidence, all_forms, enough, values)
+    done, stopped = _reasons(evidence, all_forms, values, numbers and not simple)
     all_forms, changes = _by_the_most_that_chance_allows(evidence, all_forms, changes)
     ranked, lost = _ranked(evidence, concepts, kinds, values) if not simple else ((), np.zeros((len(evidence.rows), 0)))
     return Offers(all_forms, changes, done, stopped, values, ranked, lost)
@@ -228,15 +226,16 @@ def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floa
             most = float(np.nanmax(np.abs(after[:, a.concept] - after[:, b.concept])))
             if most > seen + 1e-9 and seen <= UNBALANCED:
                 rows.append(Form(forms.APART, b.concept, a.concept, seen, price=b.price + a.price + 1))
-    return Forms(found.concepts, [*rows, *(_compared(found, kinds) if numbers else ())])
+    return Forms(found.concepts, [*rows, *(_compared(evidence, found, kinds) if numbers else ())])
 
 
-def _compared(found: Forms, kinds: Sequence[str]) -> list[Form]:
-    """More than, and as many as: of two counts, or of two quantities."""
+def _compared(evidence: Evidence, found: Forms, kinds: Sequence[str]) -> list[Form]:
+    """More than, and as many as: of two counts, of two shares, or of two quantities; a share is no quantity."""
     simple = [row for row in found.rows if row.form == forms.LINE and row.price <= 1]
+    shares = {row.concept for row in simple if not quantity(found.concepts[row.concept], evidence)}
     rows: list[Form] = []
-    for sort in ("count", "real"):
-        same = [row for row in simple if kinds[row.concept] == sort][:COMPARED]
+    for sort, share in (("count", True), ("real", True), ("real", False)):
+        same = [row for row in simple if kinds[row.concept] == sort and (row.concept in shares) == share][:COMPARED]
         rows += [Form(forms.MORE, b.concept, a.concept, price=b.price + a.price) for b in same for a in same if a != b]
         if sort == "count":
             pairs = [(b, a) for i, b in enumerate(same) for a in same[:i]]
@@ -244,13 +243,13 @@ def _compared(found: Forms, kinds: Sequence[str]) -> list[Form]:
     return rows
 
 
-def _reasons(evidence: Evidence, found: Forms, enough: Forms, values: Floats) -> tuple[Forms, Floats]:
+def _reasons(evidence: Evidence, found: Forms, values: Floats, numbers: bool) -> tuple[Forms, Floats]:
     """Stopping is worth more where f holds: f true where demonstrations stopped by themselves, or if none did, where
     the world ended them. Where people stop by themselves, that the world has no more to do is no reason of its own."""
-    usable = [j for j, row in enumerate(found.rows) if row.form in DONE]
-    chosen = found.take(usable) + enough
-    none = chosen.take([]), np.zeros((len(evidence.rows), 0))
     own = evidence.stopped
+    usable = [row for row in found.rows if row.form in DONE]
+    chosen = Forms(found.concepts, [*usable, *(_enough(evidence, found, values) if numbers else ())])
+    none = chosen.take([]), np.zeros((len(evidence.rows), 0))
     ending: Floats = np.where(evidence.stop, 1.0, 0.0 if len(own) else evidence.over)
     if not len(chosen) or not ending.any():
         return none
@@ -263,31 +262,47 @@ def _reasons(evidence: Evidence, found: Forms, enough: Forms, values: Floats) ->
     return _distinct(chosen, np.add.reduceat(held, evidence.first, axis=0) * ending[:, None])
 
 
-def _enough(evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats) -> Forms:
-    """Simple quantities that were never larger, or never smaller, where somebody stopped."""
-    paths = [evidence.paths[d] for d in evidence.stopped]
-    if not paths:
-        return Forms(concepts, [])
-    ends, way = values[[path[-1] for path in paths]], values[np.concatenate([path[:-1] for path in paths])]
+def _enough(evidence: Evidence, found: Forms, values: Floats) -> list[Form]:
+    """Quantities that were enough, or little enough, at every end that somebody chose, and nowhere before."""
+    ends = [int(evidence.paths[d][-1]) for d in evidence.stopped]
+    before = np.concatenate([evidence.paths[d][:-1] for d in evidence.stopped]) if ends else np.zeros(0, np.int64)
     rows: list[Form] = []
-    for k, concept in enumerate(concepts):
-        real = kinds[k] == "real" and concept.complexity <= 1 and quantity(concept, evidence)
-        if not real or not np.isfinite(ends[:, k]).all():
+    for row in found.rows if ends else ():
+        if row.form != forms.LINE or row.price > 2 or not quantity(found.concepts[row.concept], evidence):
             continue
-        low, high = float(ends[:, k].min()), float(ends[:, k].max())
-        larger, smaller = way[way[:, k] > high + NEXT, k], way[way[:, k] < low - NEXT, k]
-        price = _price(concept, evidence.domain) + 1
-        rows += [Form(forms.MOST, k, number=q, price=price) for q in _halfway(high, larger)]
-        rows += [Form(forms.LEAST, k, number=q, price=price) for q in _halfway(low, smaller)]
-    return Forms(concepts, rows)
+        last, earlier = values[ends, row.concept], values[before, row.concept]
+        if not (np.isfinite(last).all() and np.isfinite(earlier).any()):
+            continue
+        least, most = float(np.nanmin(earlier)), float(np.nanmax(earlier))
+        if last.min() > most + 1e-9:
+            rows.append(Form(forms.LEAST, row.concept, number=_shortest(most, last.min()), price=row.price + 1))
+        elif last.max() < least - 1e-9:
+            rows.append(Form(forms.BELOW, row.concept, number=-_shortest(-least, -last.max()), price=row.price + 1))
+        elif row.price <= 1:
+            rows += _partly(row, last, earlier[np.isfinite(earlier)])
+    return rows
 
 
-def _halfway(end: float, way: Floats) -> list[float]:
-    """Numbers between what was met in the end and on the way: halfway to the nearest value, and to the usual one."""
-    if not len(way):
-        return []
-    nearest = float(way[np.argmin(np.abs(way - end))])
-    return list(dict.fromkeys(number_between(*sorted((end, value))) for value in (nearest, float(np.median(way)))))
+def _partly(row: Form, last: Floats, earlier: Floats) -> list[Form]:
+    """What was not so everywhere before, but some of the time: up to halfway to the nearest value that was met on the
+    way, and to the usual one."""
+    larger, smaller = np.sort(earlier[earlier > last.max() + 1e-9]), np.sort(-earlier[earlier < last.min() - 1e-9])
+    above = {number_between(float(last.max()), v) for v in (*larger[:1], *larger[len(larger) // 2 :][:1])}
+    below = {number_between(-v, float(last.min())) for v in (*smaller[:1], *smaller[len(smaller) // 2 :][:1])}
+    return [
+        *(Form(forms.BELOW, row.concept, number=q, price=row.price + 1) for q in sorted(above)),
+        *(Form(forms.LEAST, row.concept, number=q, price=row.price + 1) for q in sorted(below)),
+    ]
+
+
+def _shortest(above: float, to: float) -> float:
+    """The number with the fewest digits that is above one number and at most another; of several the middle one."""
+    for digits in range(-3, DIGITS):
+        step = 10.0**-digits
+        low, high = np.floor(above / step + 1e-9) + 1, np.floor(to / step + 1e-9)
+        if low <= high:
+            return float(round((low + (high - low) // 2) * step, max(digits, 0)))
+    return float(to)
 
 
 def _ranked(

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meip.base.arrays import Floats
+from meip.base.arrays import Bools, Floats
 from meip.base.errors import LearningError
+from meip.base.parallel import Shared, Workers
+from meip.base.running import digest, one_round
 from meip.concepts.check import kind
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
@@ -18,7 +20,7 @@ from meip.concepts.parser import parse_concept
 from meip.learning.curves import SHARES, Curves, Weighed
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
-from meip.learning.growth import BUDGET, Growth
+from meip.learning.growth import BUDGET, Grown, Growth
 from meip.learning.offers import offered
 from meip.learning.options import View
 from meip.learning.side_by_side import beside
@@ -32,6 +34,7 @@ __all__ = ["ChoiceOptions", "Model", "Study", "choice_grammar", "terms_of"]
 
 MEMBERS, SHARE = 16, 0.5
 DONE_PRICE = 0.3
+SHOWN = 6  # wishes that are told of while the price is looked for
 TOLERABLE = 1.1  # of the loss alone: small worlds left out need not show what weaving demonstrations is good for
 SLIP = float(np.log(4))  # nats: a step that the others make four times less likely than by chance is a slip
 
@@ -52,6 +55,8 @@ class ChoiceOptions:
     """Share of the demonstrations that may be set aside."""
     view: View = "auto"
     knots: int = KNOTS
+    score: str = "auto"
+    """auto, choices or history: by what steps are compared."""
     relative: bool = True
     """Curves also of simple concepts relative to their value at the start."""
     seed: int = 0
@@ -70,8 +75,10 @@ def choice_grammar(domain: Domain, level: int = 3, most: int = BUDGET) -> Gramma
 class Study:
     """Evidence, candidates and the fits to them."""
 
-    def __init__(self, replayed: Replayed, options: ChoiceOptions, say: Callable[..., None]) -> None:
-        self.options, self.say = options, say
+    def __init__(
+        self, replayed: Replayed, options: ChoiceOptions, say: Callable[..., None], workers: Workers | None = None
+    ) -> None:
+        self.options, self.say, self.workers = options, say, workers or Workers()
         self.evidence = evidence = Evidence(replayed, options.seed)
         evidence.check()
         self.levels: list[dict[str, Any]] = []
@@ -83,7 +90,9 @@ class Study:
         self.offers = offers = offered(
             evidence, concepts, values, numbers=options.grammar.numbers, simple=options.concepts is not None
         )
-        say(stage="candidates", choices=evidence.count, concepts=len(concepts), candidates=len(offers.forms))
+        chance = -float(np.log(np.diff(evidence.start)).sum())
+        told = {"concepts": len(concepts), "candidates": len(offers.forms), "objective": chance}
+        say(stage="candidates", choices=evidence.count, **told)
         self.problem = self._problem(concepts)
 
     @cached_property
@@ -91,13 +100,21 @@ class Study:
         """Are demonstrations also learned from side by side, what spoke for it, and the price."""
         kinds, demo = self.evidence.kinds, self.evidence.demo
         without = [self._lesson(d, False) for d in range(kinds)] if kinds > 1 else []
-        alone = strength_of(self.problem, demo, without)
+        alone = strength_of(self.problem, demo, without, self.workers, tell=self._priced)
         if not (self._adds_up and alone.losses):
             return False, {}, alone
-        both = strength_of(self.problem, demo, [self._lesson(d, True) for d in range(kinds)])
+        woven = [self._lesson(d, True) for d in range(kinds)]
+        both = strength_of(self.problem, demo, woven, self.workers, tell=self._priced)
         losses = {"alone": min(alone.losses), "side by side": min(both.losses)}
         better = losses["side by side"] <= TOLERABLE * losses["alone"]
         return better, losses, both if better else alone
+
+    def _priced(self, strength: float, loss: float, found: Sequence[Floats]) -> None:
+        """Tell what is wanted at a price, and how well demonstrations left out are foreseen by it, in nats."""
+        mean = np.mean([weights[: self.size] for weights in found], axis=0)
+        heavy = np.argsort(-np.abs(mean * self.offers.changes.std(axis=0)), kind="stable")[:SHOWN]
+        wanted = [(str(self.offers.forms.concept(int(j))), float(mean[j])) for j in heavy if abs(mean[j]) > 1e-8]
+        self.say(stage="price", strength=strength, objective=-loss, choices=self.evidence.count, wanted=wanted)
 
     @property
     def _adds_up(self) -> bool:
@@ -155,10 +172,16 @@ class Study:
         return found
 
     def _bank(self) -> list[Concept]:
-        growth = Growth(self.evidence, self.options.grammar)
-        found = growth.grow()
-        self.levels, self.cuts, self.thresholds = growth.levels, growth.cuts, growth.thresholds
-        return found
+        """The concepts to choose from. Growing the bank is a round of its own, of which the texts are kept."""
+        evidence = self.evidence
+        grown = one_round(
+            lambda: "bank " + digest(evidence.start, evidence.chosen, evidence.walk),
+            lambda: Growth(evidence, self.options.grammar).grown(),
+            Grown.packed,
+            lambda value: Grown.unpacked(value, evidence.domain),
+        )
+        self.levels, self.cuts, self.thresholds = grown.levels, grown.cuts, grown.thresholds
+        return grown.concepts
 
     def _problem(self, concepts: Sequence[Concept]) -> Problem:
         """Forms, what comes first by a quantity, reasons to stop, and to stop, side by side."""
@@ -186,7 +209,7 @@ class Study:
             return None, none
         if options.view == "sparse":
             return None, none
-        found.fit(options.seed)
+        found.fit(options.seed, self.workers)
         sparse = np.zeros(len(evidence.rows))
         for d, weights in enumerate(held_out):
             rows = (evidence.demo == d)[evidence.group]
@@ -292,13 +315,19 @@ class Study:
     def members(self) -> Floats:
         """The mean of members on random halves of the candidates; reasons to stop are in all of them."""
         options, rng = self.options, np.random.default_rng([self.options.seed, 29])
-        problem, every = self.lesson
         total = np.zeros(len(self.problem.price))
         rest = np.ones(len(total) - self.size, np.bool_)
-        for number in range(options.members):
-            chosen = np.append(rng.random(self.size) < options.share, rest)
-            total[chosen] += fit(problem.only(chosen), self.strength.value, np.zeros(int(chosen.sum())), every)
-            self.say(stage="members", done=number + 1, members=options.members)
+        chosen = [np.append(rng.random(self.size) < options.share, rest) for _ in range(options.members)]
+        found = self.workers.map_compiled(
+            _fit_some,
+            chosen,
+            Shared((*self.lesson, self.strength.value)),
+            progress=lambda done, members: self.say(stage="members", done=done, members=members),
+        )
+        for number, (columns, weights) in enumerate(zip(chosen, found, strict=True), start=1):
+            total[columns] += weights
+            reached = -float(self.problem.foreseen(total / number)[0].sum())
+            self.say(stage="members", done=options.members, members=options.members, objective=reached)
         return total / options.members
 
     def model(self, weights: Floats, curves: Floats | None) -> Model:
@@ -323,6 +352,12 @@ class Study:
             bends = slice(self.curves.bends)
             found = found + self.curves.changes[:, bends] @ model.bent[bends]
         return found
+
+
+def _fit_some(chosen: Bools, shared: tuple[Problem, Floats, float]) -> Floats:
+    """A member, which sees some of the columns."""
+    problem, every, strength = shared
+    return fit(problem.only(chosen), strength, np.zeros(int(chosen.sum())), every)
 
 
 class Model(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -15,22 +16,26 @@ from meip.report.svg import sheet_svg
 from meip.report.text import action_text, verdict
 from meip.tasks.task import PlanStep, TaskPlan
 
-__all__ = ["plan_page", "write_plan"]
+__all__ = ["plan_body", "plan_page", "write_plan"]
 
 XMLNS = ' xmlns="http://www.w3.org/2000/svg"'
 
 
 def plan_page(plan: TaskPlan, world: Any, title: str = "A plan") -> str:
     """The page; `world` is the one that was planned in."""
+    return page(title, plan_body(plan, world, title))
+
+
+def plan_body(plan: TaskPlan, world: Any, title: str = "A plan", level: int = 1) -> str:
+    """The same without the frame, for pages that say more; `level` of its heading."""
     items = "".join(_card(picture, _facts(plan, t)) for t, picture in enumerate(_pictures(plan, world)))
     goal = {None: "", True: " The world's goal is reached.", False: " The world's goal is not reached."}[plan.goal]
     chance = f"; chance: {escape(plan.chance)}" if any(step.probability < 1 for step in plan.steps) else ""
-    return page(
-        title,
-        f'<header><h1>{escape(title)}</h1><p class="lead">{len(plan.steps)} steps, Kendall tau {plan.tau:.3f}.{goal}'
-        f'</p><p class="small">{escape(verdict(plan))}found by {escape(plan.method)}{chance}.'
+    return (
+        f'<header><h{level}>{escape(title)}</h{level}><p class="lead">{len(plan.steps)} steps, Kendall tau '
+        f'{plan.tau:.3f}.{goal}</p><p class="small">{escape(verdict(plan))}found by {escape(plan.method)}{chance}.'
         f"{' The goal itself was searched for.' if plan.goal_search else ''}</p>{_notes(plan)}</header>"
-        f'<ol class="cards">{items}</ol>',
+        f'<ol class="cards">{items}</ol>'
     )
 
 
@@ -72,7 +77,14 @@ def _card(picture: Picture, facts: str) -> str:
     drawing = picture.svg.replace(XMLNS, "", 1) or picture.html  # inside a page the name space says nothing
     small = ' class="small"' if drawing else ""
     note = f"<p{small}>{escape(picture.note)}</p>" if picture.note else ""
-    return f'<li class="card"><h3>{escape(picture.caption)}</h3>{drawing}{note}{facts}</li>'
+    wide = " wide" if _is_wide(picture.svg) else ""
+    return f'<li class="card{wide}"><h3>{escape(picture.caption)}</h3>{drawing}{note}{facts}</li>'
+
+
+def _is_wide(svg: str) -> bool:
+    """Is a drawing much wider than high (two beside each other)? Then its card takes two columns."""
+    found = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
+    return found is not None and float(found[1]) > 1.5 * float(found[2])
 
 
 def _facts(plan: TaskPlan, t: int) -> str:

@@ -75,7 +75,9 @@ def act(task: Task, graph: StateGraph, history: Sequence[int], query: Query) -> 
     first, *others = query.method.split(", ")
     found = find(graph, _ranking(task, first), history, query.changed(method=first))
     for method in others:
-        if found.stopped_by == "goal" or any(len(graph.outcomes(action)) > 1 for action in found.actions):
+        if found.stopped_by in ("goal", "memory", "cancelled") or any(
+            len(graph.outcomes(action)) > 1 for action in found.actions
+        ):
             break  # where chance has a say, a goal that the likeliest outcomes miss may still be reached
         left = None if query.seconds is None else max(query.seconds - found.seconds, 0.0)
         other = find(graph, _ranking(task, method), history, query.changed(method=method, seconds=left))
@@ -97,9 +99,8 @@ def task_query(task: Task, graph: StateGraph, query: Query) -> Query:
     """The query with what the task decides where nothing was asked for: the search, the length, the tau to reach.
 
     A task that was learned from choices chooses step by step, and where that does not reach the world's goal, it
-    searches for it best-first; one learned from what steps add to their histories looks for the likeliest steps; else,
-    and where chance is not to be taken by expectation, the search is exact where all plans can be looked at, else by
-    beam, or by tree search where chance plays a part.
+    searches for it best-first; else, and where chance is not to be taken by expectation, the search is exact where all
+    plans can be looked at, else by beam, or by tree search where chance plays a part.
     """
     method, by_choices = query.method, task.preferences is not None
     if method == "auto" and by_choices and query.chance == "expectation":
@@ -114,7 +115,7 @@ def task_query(task: Task, graph: StateGraph, query: Query) -> Query:
     return query.changed(method=method, horizon=horizon, threshold=threshold)
 
 
-AUTOMATIC = {"choices": "greedy, gbfs", "history": "likeliest"}
+AUTOMATIC = {"choices": "greedy, gbfs"}
 
 
 def score_task(task: Task, world: Any, demonstration: Demonstration | Plan) -> float:

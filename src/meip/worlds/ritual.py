@@ -111,6 +111,11 @@ class Ritual(World):
         offers = ["not visited" if o is None else f"{o[1]} {self.types[o[0]]}" if o[1] else "nothing" for o in state]
         return ", ".join(f"stage {i}: {offer}" for i, offer in enumerate(offers, start=1))
 
+    def action_parts(self, action: tuple[int, str, int]) -> Sequence[tuple[str, str]]:
+        """A stage, a type, a number."""
+        stage, kind, number = action
+        return [("stage", str(stage)), ("type", kind if number else "nothing"), ("number", str(number))]
+
     def _open_stages(self, state: RitualState) -> list[int]:
         unvisited = [i + 1 for i, offer in enumerate(state) if offer is None]
         if self.order == "free":

@@ -19,11 +19,13 @@ from meip.worlds.folding.creases import moved_layers
 from meip.worlds.folding.folds import Fold
 from meip.worlds.folding.styles import STYLES
 
-__all__ = ["Carried", "carried", "centimetre", "instruction", "likely_centimetre"]
+__all__ = ["Carried", "carried", "centimetre", "instruction", "likely_centimetre", "numbers", "sentences"]
 
 APART = 0.35  # two hands are at least this share of the crease's length apart
 USUAL = 62.0  # cm: the root of a grown-up's shirt's area
 REACHES = 0.5  # the second hand holds a point at least this share as far from the crease as the first
+
+UNITS = {"cm": "In cm", "garment": "In the garment's coordinates", "pixels": "In pixels of the picture"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,41 @@ def instruction(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> 
     if unit:
         found["centimetres"] = {name: _rounded(points * unit, 1) for name, points in lists.items()}
     return found
+
+
+def sentences(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> str:
+    """The same in words: which side, over which crease, grasped and laid down where, in every unit that is known."""
+    how = instruction(garment, before, action, after)
+    away = np.mean(how["grasp"], axis=0) - np.mean(how["crease"], axis=0)
+    names = ("right", "left") if abs(away[0]) >= abs(away[1]) else ("upper", "lower")
+    side = names[0] if away[int(abs(away[1]) > abs(away[0]))] > 0 else names[1]
+    texts = []
+    for unit, one in _by_unit(how).items():
+        start, end = (_pair(point) for point in one["crease"])
+        hands = " and ".join(f"{_pair(a)} onto {_pair(b)}" for a, b in zip(one["grasp"], one["place"], strict=True))
+        texts.append(f"{UNITS[unit]}: crease from {start} to {end}; lay {hands}.")
+    return f"The {side} side moves. {' '.join(texts)}"
+
+
+def numbers(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> list[str]:
+    """The same in short lines, to stand below a picture."""
+    lines = []
+    for unit, one in _by_unit(instruction(garment, before, action, after)).items():
+        start, end = (_pair(point) for point in one["crease"])
+        lines.append(f"{unit}: crease {start} {end}")
+        lines += [f"{_pair(a)} > {_pair(b)}" for a, b in zip(one["grasp"], one["place"], strict=True)]
+    return lines
+
+
+def _by_unit(how: dict[str, Any]) -> dict[str, Any]:
+    """An instruction in centimetres, or else in the garment's own unit, and in pixels if they are known."""
+    found = {"cm": how["centimetres"]} if "centimetres" in how else {"garment": how}
+    return found | ({"pixels": how["pixels"]} if "pixels" in how else {})
+
+
+def _pair(point: Sequence[float]) -> str:
+    x, y = (round(number) if abs(number) >= 100 else round(number, 1) for number in point)
+    return f"({x:g}, {y:g})"
 
 
 def centimetre(garment: Garment) -> float:

@@ -152,6 +152,9 @@ def render_files(
     output: Annotated[Path, typer.Option("-o", "--output", callback=writable, help="The picture: .svg or .png.")],
     title: Annotated[str, typer.Option("--title", help="A heading.")] = "",
     columns: Annotated[int, typer.Option("--columns", min=1, max=20, help="Plans beside each other.")] = 1,
+    tree: Annotated[
+        Path | None, typer.Option("--tree", callback=writable, help="Parse trees of the first row's states.")
+    ] = None,
     theme: _Theme = "light",
 ) -> None:
     """Draw garments, folded cloths and demonstrations as a contact sheet.
@@ -160,6 +163,7 @@ def render_files(
     Examples:
       meip fold render demos.jsonl -o folds.png --columns 2
       meip fold render shirt.json folded.fold -o look.svg --theme dark
+      meip fold render plan.json -o plan.png --tree trees.svg
     """
     from meip.worlds.folding.canvas import DARK, LIGHT, write_canvas
     from meip.worlds.folding.render import contact_sheet, rows_of_file
@@ -168,8 +172,13 @@ def render_files(
     if theme not in themes:
         raise MeipError(f"--theme: unknown {theme!r}; {did_you_mean(theme, themes)}")
     rows = [row for path in files for row in rows_of_file(path)]
-    write_canvas(output, contact_sheet(rows, title=title, columns=columns), themes[theme])
+    write_canvas(output, contact_sheet(rows, title=title, columns=columns, numbers=True), themes[theme])
     say(f"{len(rows)} rows drawn in {output}")
+    if tree is not None:
+        from meip.worlds.folding.parse_tree import cloth_trees
+
+        write_canvas(tree, cloth_trees(rows[0]), themes[theme])
+        say(f"parse trees of {rows[0].title} drawn in {tree}")
 
 
 @fold_app.command("import")

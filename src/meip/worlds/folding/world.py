@@ -21,14 +21,16 @@ from meip.base import documents
 from meip.base.errors import WorldError, did_you_mean
 from meip.model.demonstrations import Demonstration, Plan, replay
 from meip.model.domain import Domain, FactBlock, Facts
+from meip.model.scenes import Line, Scene, Stroke
 from meip.model.world import Picture, World
-from meip.worlds.folding.carry_out import carried, centimetre, instruction, likely_centimetre
+from meip.worlds.folding.carry_out import instruction, likely_centimetre, sentences
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fluents import DOMAIN, fact_blocks
 from meip.worlds.folding.folds import Fold, fold, pile
 from meip.worlds.folding.garments import garment
 from meip.worlds.folding.paper_fluents import PAPER, paper_blocks
 from meip.worlds.folding.proposal import Proposal, Proposed, find_folds, learn_proposal
+from meip.worlds.folding.sketch import line_of, scene, stroke
 
 __all__ = ["Folding", "proposal_from"]
 
@@ -158,42 +160,45 @@ class Folding(World):
         """Body, sleeve, hood: the names of its parts, left and right alike."""
         return [part.name.removesuffix("_left").removesuffix("_right") for part in self.garment.parts]
 
+    def action_parts(self, action: Fold) -> Sequence[tuple[str, str]]:
+        x, y, _, theta = action
+        return [("action", "fold"), ("where", f"at ({x:.1f}, {y:.1f})"), ("angle", f"{math.degrees(theta) % 180:.0f}°")]
+
+    def scene(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> Scene:
+        """The cloth as it lies after these folds, to draw the next one over it."""
+        return scene(self.garment, states, actions)
+
+    def stroke(self, state: Cloth, line: Line) -> Stroke:
+        """What a drawn line would fold, or why it would not."""
+        return stroke(state, line)
+
+    def line_of(self, action: Fold) -> Line:
+        return line_of(action)
+
     def draw(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> list[Picture]:
         """The flat cloth, every fold before and after with its own numbers, and the other side in the end."""
         from meip.worlds.folding.canvas import to_svg
         from meip.worlds.folding.render import frame_pictures
 
         row = self._row(states, actions)
-        notes = ["", *map(self._note, states, actions, states[1:]), ""]
+        told = [sentences(self.garment, *fold) for fold in zip(states, actions, states[1:], strict=False)]
+        notes = ["", *told, ""]
         return [
             Picture(caption, to_svg(canvas), note)
             for (caption, canvas), note in zip(frame_pictures(row), notes, strict=True)
         ]
-
-    def _note(self, before: Cloth, action: Fold, after: Cloth) -> str:
-        """A fold in numbers, for hands."""
-        one = carried(before, action, after)
-        unit, sign = (centimetre(self.garment), " cm") if centimetre(self.garment) else (1.0, "")
-        hands = " and ".join(
-            f"({x * unit:.3g}, {y * unit:.3g}) onto ({u * unit:.3g}, {v * unit:.3g})"
-            for (x, y), (u, v) in zip(one.grasps, one.places, strict=True)
-        )
-        length = float(np.linalg.norm(one.crease[1] - one.crease[0])) * unit
-        x, y = one.crease.mean(axis=0) * unit
-        angle = math.degrees(action[3]) % 180
-        return f"Crease through ({x:.3g}, {y:.3g}), {length:.3g}{sign} long, {angle:.0f} degrees. Lay {hands}."
 
     def paint(self, path: str | Path, states: Sequence[Cloth], actions: Sequence[Fold], title: str) -> None:
         """The plan as a contact sheet: .svg or .png."""
         from meip.worlds.folding.canvas import write_canvas
         from meip.worlds.folding.render import contact_sheet
 
-        write_canvas(path, contact_sheet([self._row(states, actions)], title=title))
+        write_canvas(path, contact_sheet([self._row(states, actions)], title=title, numbers=True))
 
     def _row(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> Any:
         from meip.worlds.folding.render import plan_row
 
-        return plan_row(self.garment.name, list(states), folds=list(actions), logo=self.garment.logo)
+        return plan_row(self.garment.name, list(states), folds=list(actions), garment=self.garment)
 
     def describe(self, state: Cloth) -> str:
         x0, y0, x1, y1 = state.bounds

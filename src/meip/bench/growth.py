@@ -87,7 +87,10 @@ def _rows(axis: str, points: Sequence[dict[str, float]]) -> list[dict[str, Any]]
     ]
     if len(points) > 1:
         sizes, seconds = (np.log([point[name] for point in points]) for name in ("size", "seconds"))
-        slopes = {"exponent": np.polyfit(sizes, seconds, 1)[0], "exponent, last two": np.polyfit(sizes[-2:], seconds[-2:], 1)[0]}
+        slopes = {
+            "exponent": np.polyfit(sizes, seconds, 1)[0],
+            "exponent, last two": np.polyfit(sizes[-2:], seconds[-2:], 1)[0],
+        }
         rows += [
             {**common, "metric": metric, "value": float(slope), "n": len(points), "target": TARGET}
             for metric, slope in slopes.items()
@@ -102,8 +105,14 @@ def draw(rows: Sequence[dict[str, Any]], folder: Path) -> list[Path]:
     written = []
     for axis in dict.fromkeys(row["axis"] for row in rows if "axis" in row):
         for metric in ("seconds", "megabytes"):
-            points = [(row["size"], row["value"]) for row in rows if row.get("axis") == axis and row["metric"].startswith(metric)]
+            points = [
+                (row["size"], row["value"])
+                for row in rows
+                if row.get("axis") == axis and row["metric"].startswith(metric)
+            ]
             path = folder / f"growth-{axis}-{metric}.svg"
-            write_text(path, line_chart({"learning": points}, f"Learning: {metric} against {axis}", axis, metric, log=True))
+            write_text(
+                path, line_chart({"learning": points}, f"Learning: {metric} against {axis}", axis, metric, log=True)
+            )
             written.append(path)
     return written

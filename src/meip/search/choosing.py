@@ -17,6 +17,7 @@ import numpy as np
 from meip.base.arrays import Floats
 from meip.base.errors import LearningError
 from meip.model.graph import StateGraph
+from meip.model.world import Open, offers
 from meip.search.greedy import without_loops
 from meip.search.query import Clock, Found, Query, RootMove
 from meip.utility.preferences import ChoiceRanking, beaten, standing
@@ -58,7 +59,7 @@ class Chooser:
         self.least = self.how.least
         seen = ranking.view(view)
         self.g, self.h, self.never, self.first = seen.g, seen.stop, seen.never, seen.first
-        self.has_goal = graph.has_goal
+        self.has_goal, self._open = graph.has_goal, offers(graph.world, Open)
         self._known: dict[int, tuple[list[int], list[Outcomes]]] = {}
         self._over: dict[int, bool] = {}
         self._stop = ranking.constant[self.h]
@@ -145,6 +146,11 @@ class Chooser:
     def stopping(self, state: int) -> float:
         """What it is worth to stop here; a world that knows its goal decides itself."""
         return NEVER_STOP if self.has_goal else float(self.ranking(self.graph, [state])[state, self.h])
+
+    def going_on(self, worth: Floats) -> float:
+        """What it is worth not to stop: the best alternative. Where those are only some of very many, nearly the same
+        thing is there many times over, each time a little likely: then all of them together."""
+        return float(np.logaddexp.reduce(worth)) if self._open else float(worth.max())
 
     def unlike_an_end(self, state: int) -> float:
         """By how much less it is worth to be done here than where demonstrations ended."""
@@ -291,7 +297,7 @@ class _Walk:
             if not options.actions:
                 reason = "dead end" if graph.has_goal else "finished"
                 break
-            if options.stop > options.worth.max() + 1e-12:
+            if options.stop > chooser.going_on(options.worth) + 1e-12:
                 reason = "stopped"
                 break
             likeliest = [max(each)[1] for each in options.outcomes]

@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 UV     ?= $(shell command -v uv 2>/dev/null)
 JOBS   ?= 2
-EXTRAS := test,folding,pddl,studio
+EXTRAS := test,folding,pddl,studio,ray,dask
 DIR    ?= out/studio
 
 .DEFAULT_GOAL := help
@@ -19,9 +19,9 @@ help:
 demo: $(VENV)/.core  ## a first look: learn a ritual from five demonstrations, explain it, plan it in a changed world
 	@$(BIN)/meip demo
 
-studio: $(VENV)/.studio  ## record, learn, understand and plan in the browser (DIR=folder of the project)
+studio: $(VENV)/.studio  ## record, learn, understand and plan in the browser (DIR=folder, STUDIO=more options)
 	@mkdir -p $(DIR)
-	@$(BIN)/meip studio $(DIR)
+	@$(BIN)/meip studio $(DIR) $(STUDIO)
 
 test: lint  ## everything that has to hold: style, types, tests
 	@$(BIN)/python -m pytest -n $(JOBS)
@@ -34,7 +34,7 @@ lint: $(VENV)/.test  ## ruff and mypy only
 bench: $(VENV)/.core  ## speed of each part (PEERS=1: against the libraries it is compared with)
 	@$(BIN)/meip bench $(if $(PEERS),--peers)
 
-attack: $(VENV)/.test  ## kills, full disks, mutants, signals, worlds that misbehave: attempts and failures (20 minutes)
+attack: $(VENV)/.test  ## kills, full disks, mutants, signals, worlds that misbehave: attempts and failures (40 minutes)
 	@$(BIN)/python tests/attack $(ATTACK)
 
 studio-shots: $(VENV)/.test  ## pictures of every tab of the studio, light and dark, into docs/studio

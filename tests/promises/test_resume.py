@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,9 @@ def test_killed_at_random_rounds_it_ends_with_the_same_bytes(name: str, tmp_path
     assert tally.attempts or name == "plans, chance"  # which has two rounds only
 
 
-def test_with_workers_it_ends_with_the_same_bytes(tmp_path: Path) -> None:
+def test_ended_by_a_signal_with_its_workers_it_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     tally = Tally("workers")
-    resume.with_workers(tmp_path, 1.5, tally)
+    resume.with_workers(tmp_path, 1.5, tally, signal.SIGTERM)
     assert tally.failures == []
 
 

@@ -8,6 +8,7 @@ this thread, and cost next to nothing where nothing is.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 import signal
@@ -68,6 +69,8 @@ class Limits:
     """Megabytes of this process."""
     cancelled: Callable[[], bool] | None = None
     """Asked now and then: has somebody called it off?"""
+    until: float | None = None
+    """The time of day at which the seconds are over, where the work may begin later and elsewhere."""
 
     def __post_init__(self) -> None:
         for name in ("seconds", "memory"):
@@ -107,10 +110,11 @@ class Running:
         return time.monotonic() - self.begun
 
     def left(self) -> Limits:
-        """What is left of the limits, for work elsewhere."""
+        """What is left of the limits, for work elsewhere, whenever that begins."""
         if self.limits.seconds is None:
             return self.limits
-        return Limits(max(self.limits.seconds - self.seconds, 0.0), self.limits.memory, self.limits.cancelled)
+        left = max(self.limits.seconds - self.seconds, 0.0)
+        return dataclasses.replace(self.limits, seconds=left, until=time.time() + left)
 
     def look(self) -> None:
         """Go on, or end here."""
@@ -205,6 +209,8 @@ def unpacked_floats(value: Any) -> Floats:
 @contextmanager
 def running(limits: Limits, rounds: Rounds | None = None) -> Iterator[Running]:
     """Run some work under limits: who looks up is stopped, who does not (in the main thread) is interrupted."""
+    if limits.until is not None:
+        limits = dataclasses.replace(limits, seconds=max(limits.until - time.time(), 0.0))
     found = Running(limits, rounds)
     token = _RUNNING.set(found)
     try:
@@ -236,7 +242,8 @@ def as_error(stop: Stopped, limits: Limits, kept: str) -> BudgetError | Cancelle
         return Cancelled(f"called off{during}; {kept}")
     if stop.by == "seconds":
         return BudgetError(f"out of time after {limits.seconds:g} s{during}; {kept}")
-    return BudgetError(f"out of memory: more than {limits.memory:g} MB{during}; {kept}")
+    most = "" if limits.memory is None else f": more than {limits.memory:g} MB"
+    return BudgetError(f"out of memory{most}{during}; {kept}")
 
 
 def resident() -> float:

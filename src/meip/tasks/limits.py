@@ -53,7 +53,9 @@ def within_limits(learned: Learns, asked: LearnOptions, how: Run, simpler: Calla
 
 def cut_short(task: Task, stop: Stopped, how: Run, *, simplified: bool = False) -> Task:
     """The same task, which says that it was not finished, and at which stage."""
-    most = f"{how.seconds:g} s" if stop.by == "seconds" else f"{how.memory:g} MB"
+    most = f"{how.seconds:g} s" if stop.by == "seconds" else "all there is"
+    if stop.by == "memory" and how.memory is not None:
+        most = f"{how.memory:g} MB"
     what = f"learning was cut ({WORDS[stop.by]}: {most}) during {stop.stage}"
     spare = "what was learned before from a simpler language" if simplified else "the best so far"
     report = {"cut": {"by": stop.by, "most": most, "stage": stop.stage, "simpler": simplified}}

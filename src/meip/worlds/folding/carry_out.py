@@ -83,14 +83,15 @@ def instruction(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> 
 def sentences(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> str:
     """The same in words: which side, over which crease, grasped and laid down where, in every unit that is known."""
     how = instruction(garment, before, action, after)
-    away = np.mean(how["grasp"], axis=0) - np.mean(how["crease"], axis=0)
+    start, end = np.array(how["crease"])
+    away = np.array([start[1] - end[1], end[0] - start[0]]) * (1 if how["moves"] == "left" else -1)
     names = ("right", "left") if abs(away[0]) >= abs(away[1]) else ("upper", "lower")
     side = names[0] if away[int(abs(away[1]) > abs(away[0]))] > 0 else names[1]
     texts = []
     for unit, one in _by_unit(how).items():
-        start, end = (_pair(point) for point in one["crease"])
+        ends = " to ".join(_pair(point) for point in one["crease"])
         hands = " and ".join(f"{_pair(a)} onto {_pair(b)}" for a, b in zip(one["grasp"], one["place"], strict=True))
-        texts.append(f"{UNITS[unit]}: crease from {start} to {end}; lay {hands}.")
+        texts.append(f"{UNITS[unit]}: crease from {ends}; lay {hands}.")
     return f"The {side} side moves. {' '.join(texts)}"
 
 
@@ -98,8 +99,7 @@ def numbers(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> list
     """The same in short lines, to stand below a picture."""
     lines = []
     for unit, one in _by_unit(instruction(garment, before, action, after)).items():
-        start, end = (_pair(point) for point in one["crease"])
-        lines.append(f"{unit}: crease {start} {end}")
+        lines += [f"crease, {unit}", " - ".join(_pair(point) for point in one["crease"])]
         lines += [f"{_pair(a)} > {_pair(b)}" for a, b in zip(one["grasp"], one["place"], strict=True)]
     return lines
 

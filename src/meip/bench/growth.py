@@ -33,7 +33,7 @@ AXES: dict[str, tuple[str, tuple[int, ...]]] = {
     "demonstrations": ("count", (10, 30, 100, 300, 1000, 3000, 10_000)),
     "steps": ("steps", (5, 15, 50, 150, 500)),
     "things": ("things", (5, 10, 20, 50, 100, 200)),
-    "concepts": ("marks", (1, 2, 3, 5, 8, 11)),
+    "concepts": ("marks", (2, 3, 4, 6, 8, 11)),
 }
 """What grows, the name of its size, and the sizes; more marks are more concepts, which are counted."""
 

@@ -25,6 +25,7 @@ ALTERNATIVES = 6000  # in all: of choices with more than their share, some alter
 FEWEST = 8  # alternatives of a choice that are kept in any case, so that so many choices at most are looked at:
 CHOICES = ALTERNATIVES // FEWEST
 STATES = 2000  # of demonstrations that are looked at, or all of as many as there are folds
+TOGETHER = 1000  # columns that are worked on together
 FOLDS = 30  # in which kinds of demonstrations are left out; as many as there are kinds, if they are fewer
 
 
@@ -212,10 +213,15 @@ class Evidence:
 
     def change(self, columns: Floats) -> Floats:
         """What each alternative changes [N, F], from columns over the states [S, F]."""
-        mean = columns[self.after]
-        if not self.certain:
-            mean = np.add.reduceat(mean * self.odds[:, None], self.first, axis=0)
-        return np.asarray(mean - columns[self.at[self.group]], np.float64)
+        found = np.empty((len(self.rows), columns.shape[1]))
+        before = self.at[self.group]
+        for first in range(0, columns.shape[1], TOGETHER):
+            some = columns[:, first : first + TOGETHER]
+            mean = some[self.after]
+            if not self.certain:
+                mean = np.add.reduceat(mean * self.odds[:, None], self.first, axis=0)
+            found[:, first : first + TOGETHER] = mean - some[before]
+        return found
 
     def mean(self, column: Floats) -> Floats:
         """The mean of a column [S] after each alternative [N]; NaN where it may be missing."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 
@@ -48,6 +49,7 @@ BALANCED, UNBALANCED = 40, 2  # counts that are compared, and by how much they m
 COMPARED = 16  # counts, and quantities, that are compared with each other
 DONE = (forms.TRUTH, forms.EQUAL, forms.LEAST, forms.SAME)  # what may be a reason to stop
 DIGITS = 9
+TOGETHER = 1000  # columns that are compared together, so that there is no second table of all of them
 AGREEMENT, AGREED = 1.1, 0.5  # what comes off a price for agreement with the goal, and the least that is left
 RELATIVE = 2.5  # the price of a number that depends on the size of the world; of others it is 1
 
@@ -96,10 +98,11 @@ def offered(
 
 def _distinct(found: Forms, changes: Floats) -> tuple[Forms, Floats]:
     """One form for each different column that is not zero throughout: the cheapest, then the first by its text."""
-    rounded = np.ascontiguousarray(np.round(changes, DIGITS).T) + 0.0
     groups: dict[bytes, list[int]] = {}
-    for j in np.flatnonzero(np.abs(rounded).sum(axis=1) > 0):
-        groups.setdefault(rounded[j].tobytes(), []).append(int(j))
+    for first in range(0, changes.shape[1], TOGETHER):
+        rounded = np.ascontiguousarray(np.round(changes[:, first : first + TOGETHER], DIGITS).T) + 0.0
+        for j in np.flatnonzero(np.abs(rounded).sum(axis=1) > 0):
+            groups.setdefault(blake2b(rounded[j].tobytes(), digest_size=16).digest(), []).append(first + int(j))
     kept = []
     for members in groups.values():
         least = min(found.rows[j].price for j in members)

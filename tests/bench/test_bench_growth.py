@@ -1,0 +1,35 @@
+"""Growth and gain are measured on what a user would call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from meip.bench import growth, parallel
+
+
+def test_the_exponent_is_the_slope_on_logarithmic_scales() -> None:
+    points = [{"size": size, "seconds": 3.0 * size**1.5, "megabytes": 100.0} for size in (10.0, 100.0, 1000.0)]
+    rows = growth._rows("steps", points)
+    found = {row["metric"]: row["value"] for row in rows}
+    assert found["exponent"] == pytest.approx(1.5) and found["exponent, last two"] == pytest.approx(1.5)
+    assert found["seconds at 100"] == pytest.approx(3000.0) and found["megabytes at 1000"] == 100.0
+
+
+def test_every_axis_is_drawn(tmp_path: Path) -> None:
+    points = [{"size": size, "seconds": size, "megabytes": 100.0} for size in (10.0, 100.0)]
+    written = growth.draw(growth._rows("things", points), tmp_path)
+    assert [path.name for path in written] == ["growth-things-seconds.svg", "growth-things-megabytes.svg"]
+    assert all("<svg" in path.read_text() for path in written)
+
+
+def test_a_size_is_learned_and_its_concepts_are_counted() -> None:
+    found = growth.measured("concepts", 2)
+    assert found["seconds"] > 0 and found["megabytes"] > 50 and found["size"] > 100
+
+
+def test_what_two_jobs_gain_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "WORK", {"nothing": (lambda jobs: None, 1.8)})
+    metrics = [row["metric"] for row in parallel.run(repeats=1)]
+    assert metrics[:3] == ["seconds, 1 job", "seconds, 2 jobs", "ratio"]

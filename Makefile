@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 UV     ?= $(shell command -v uv 2>/dev/null)
 JOBS   ?= 2
-EXTRAS := test,folding,pddl,studio
+EXTRAS := test,folding,pddl,studio,ray,dask
 DIR    ?= out/studio
 
 .DEFAULT_GOAL := help
@@ -19,9 +19,9 @@ help:
 demo: $(VENV)/.core  ## a first look: learn a ritual from five demonstrations, explain it, plan it in a changed world
 	@$(BIN)/meip demo
 
-studio: $(VENV)/.studio  ## record, learn, understand and plan in the browser (DIR=folder of the project)
+studio: $(VENV)/.studio  ## record, learn, understand and plan in the browser (DIR=folder, STUDIO=more options)
 	@mkdir -p $(DIR)
-	@$(BIN)/meip studio $(DIR)
+	@$(BIN)/meip studio $(DIR) $(STUDIO)
 
 test: lint  ## everything that has to hold: style, types, tests
 	@$(BIN)/python -m pytest -n $(JOBS)

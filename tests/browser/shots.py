@@ -20,7 +20,7 @@ from playwright.sync_api import sync_playwright
 SIZE = {"width": 1200, "height": 780}
 QUALITY = 78
 PATIENCE = 900  # seconds for learning
-SHIRTS = [f"shirt {k}.json" for k in range(1, 7)]
+SHIRTS = [f"shirt {k}.json" for k in range(1, 16)]
 RITUALS = [f"ritual {k}.json" for k in range(1, 6)]
 
 
@@ -105,7 +105,7 @@ def main(folder: Path) -> None:
                 for name, hash_ in (
                     ("learn", f"learn/{jobs['ritual']}"),
                     ("understand", "understand/ritual"),
-                    ("plan", "plan/shirts/file%3Ahoodie.json"),
+                    ("plan", "plan/shirts/file%3Asweater.json"),
                     ("report", "report/ritual"),
                 ):
                     page.evaluate("hash => { location.hash = hash; }", hash_)

@@ -10,6 +10,8 @@ search     tree search, against mcts and OpenSpiel
 pddl       expansions and plans, against pymimir
 folds      folding, against shapely
 folding    learning to fold and planning folds
+growth     how learning grows with demonstrations, steps, things and concepts, with exponents (minutes)
+parallel   what two processes gain (by the clock: nothing else should run)
 studio     the studio's answers: previews, the first page, long lists
 startup    compiling, until the first result on a fresh machine
 """

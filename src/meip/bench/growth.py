@@ -1,8 +1,8 @@
 """How learning grows: seconds of processor time and memory against demonstrations, steps, things and concepts.
 
 One is made larger, the others stay small. Each size is learned in a process of its own, with the learner as it is,
-after a small problem that loads what is compiled. The exponent is the slope of seconds over size on logarithmic scales:
-of all sizes, and of the last two, where what does not grow weighs least.
+after a small problem that loads what is compiled. The exponent is the slope of seconds over size on logarithmic
+scales: of all sizes, and of the last two, where what does not grow weighs least.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ AXES: dict[str, tuple[str, tuple[int, ...]]] = {
     "demonstrations": ("count", (10, 30, 100, 300, 1000, 3000, 10_000)),
     "steps": ("steps", (5, 15, 50, 150, 500)),
     "things": ("things", (5, 10, 20, 50, 100, 200)),
-    "concepts": ("marks", (3, 6, 10, 17, 24)),
+    "concepts": ("marks", (1, 2, 3, 5, 8, 11)),
 }
 """What grows, the name of its size, and the sizes; more marks are more concepts, which are counted."""
 
@@ -105,14 +105,9 @@ def draw(rows: Sequence[dict[str, Any]], folder: Path) -> list[Path]:
     written = []
     for axis in dict.fromkeys(row["axis"] for row in rows if "axis" in row):
         for metric in ("seconds", "megabytes"):
-            points = [
-                (row["size"], row["value"])
-                for row in rows
-                if row.get("axis") == axis and row["metric"].startswith(metric)
-            ]
-            path = folder / f"growth-{axis}-{metric}.svg"
-            write_text(
-                path, line_chart({"learning": points}, f"Learning: {metric} against {axis}", axis, metric, log=True)
-            )
-            written.append(path)
+            own = [row for row in rows if row.get("axis") == axis and row["metric"].startswith(metric)]
+            points = [(float(row["size"]), float(row["value"])) for row in own]
+            text = line_chart({"learning": points}, f"Learning: {metric} against {axis}", axis, metric, log=True)
+            written.append(folder / f"growth-{axis}-{metric}.svg")
+            write_text(written[-1], text)
     return written

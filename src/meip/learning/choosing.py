@@ -19,6 +19,7 @@ import numpy as np
 from meip.base.arrays import Floats, Ints
 from meip.base.parallel import Shared, Workers
 from meip.learning.enforced import always_ready
+from meip.learning.evidence import CHOICES, drawn
 from meip.learning.history import Histories, Score, score_of
 from meip.learning.readings import accidents, crossed, only_needed
 from meip.learning.rules import Never, Nevers, always_first, chosen_first
@@ -52,15 +53,23 @@ def learn_choices(
     replayed: Replayed, options: ChoiceOptions, tell: Callable[..., None] | None = None, workers: Workers | None = None
 ) -> LearnedChoices:
     """Learn from every choice that was shown; the same seed gives the same result."""
-    say, workers = tell or _silent, workers or Workers()
+    say, workers, shown = tell or _silent, workers or Workers(), len(replayed.walks)
+    replayed, numbers = drawn(replayed, options.seed)
     replayed, reading = _read(replayed, options, say, workers)
-    study = Study(replayed, options, say, workers)
+    study = Study(replayed, options, say, workers, numbers)
     strange = study.strange()
     aside = study.to_set_aside()
     if aside:
         rest = [walk for number, walk in enumerate(replayed.walks) if number not in aside]
-        study = Study(dataclasses.replace(replayed, walks=tuple(rest)), options, say, workers)
+        kept = [number for place, number in enumerate(numbers or ()) if place not in aside]
+        study = Study(dataclasses.replace(replayed, walks=tuple(rest)), options, say, workers, kept)
+    if numbers:
+        strange, aside = [(numbers[d], step) for d, step in strange], [numbers[d] for d in aside]
     found = _learned(study, strange, aside)
+    if numbers:
+        few = f"{len(numbers)} of {shown} demonstrations were looked at, drawn by the seed: there were very many"
+        found = dataclasses.replace(found, warnings=(*found.warnings, few))
+        reading["looked_at"] = [number + 1 for number in numbers]
     return dataclasses.replace(found, evidence={**reading, **found.evidence})
 
 
@@ -184,6 +193,8 @@ def _warnings(
     found += [f"the bank of concepts was cut: {cut}" for cut in study.cuts]
     if evidence.dropped:
         found.append(f"{evidence.dropped} alternatives were not looked at: there were too many")
+    if evidence.passed_over:
+        found.append(f"{evidence.passed_over} choices were not looked at: there were too many")
     return tuple(found)
 
 
@@ -212,16 +223,16 @@ def _held_out(
 ) -> tuple[HeldOut, ...]:
     evidence, offers = study.evidence, study.offers
     found = []
-    kinds = range(len(study.strength.held_out))
-    without = study.workers.map_compiled(_rules_without, kinds if rules else (), Shared(candidates))
-    for d in kinds:
+    folds = range(len(study.strength.held_out))
+    without = study.workers.map_compiled(_rules_without, folds if rules else (), Shared(candidates))
+    for d in folds:
         model = study.without(d)
-        mine = evidence.demo == d
+        mine = evidence.fold == d
         loss = float(study.loss_without(d)[mine].mean()) if mine.any() else 0.0
         others = {rule.form: rule.strength for rule in without[d]} if rules else {}
         found.append(
             HeldOut(
-                tuple(int(k) + 1 for k in np.flatnonzero(evidence.same == d)),
+                tuple(study.number(int(k)) for k in np.flatnonzero(evidence.fold_of[evidence.same] == d)),
                 loss,
                 study.utility(model),
                 summed(terms_of(offers.done, model.reasons)),
@@ -261,16 +272,19 @@ def _patience(study: Study, utility: Utility, preferences: Preferences) -> dict[
     evidence = study.evidence
     tried = dict.fromkeys((0.0, DISCOUNT), 0.0)
     ranking = ChoiceRanking(utility, preferences)
-    for d in range(evidence.kinds):
-        walk = evidence.replayed.walks[evidence.representative(d)]
+    walks = [evidence.replayed.walks[evidence.representative(d)] for d in range(evidence.kinds)]
+    every = -(-sum(len(walk.states) for walk in walks) // CHOICES)  # of many steps some
+    count = 0
+    for walk, fold in zip(walks, evidence.fold_of.tolist(), strict=True):
         graph = evidence.replayed.graphs[walk.graph]
-        chooser = Chooser(graph, ranking, d + 1 if preferences.judges else 0)
+        chooser = Chooser(graph, ranking, fold + 1 if preferences.judges else 0)
         if preferences.judges:
-            chooser.least = _least(study, study.without(d))
+            chooser.least = _least(study, study.without(fold))
         seen: dict[int, int] = {}
         for t, state in enumerate(walk.states):
             seen[state] = seen.get(state, 0) + 1
-            shown = _shown(chooser, graph, walk, t)
+            count += 1
+            shown = _shown(chooser, graph, walk, t) if count % every == 0 else None
             if shown is None:
                 continue
             for patience in tried:

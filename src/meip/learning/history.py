@@ -112,11 +112,11 @@ def _unheld(asked: str) -> tuple[float, dict[str, Any]]:
 def _losses(study: Study) -> dict[float, Floats]:
     """Nats of each kind of demonstration by what the others taught, for each sharpness, at its best scale."""
     evidence, histories = study.evidence, Histories(study.evidence)
-    models = [study.without(d) for d in range(evidence.kinds)]
+    models = [study.without(d) for d in range(evidence.folds)]
     g = histories.values([study.utility(model) for model in models])
     scores = {sharpness: np.zeros(len(evidence.rows)) for sharpness in (0.0, *SHARPNESS)}
     for d, model in enumerate(models):
-        rows = (evidence.demo == d)[evidence.group]
+        rows = (evidence.fold == d)[evidence.group]
         plain = study.held_out_scores(d)
         scores[0.0][rows] = plain[rows]
         for sharpness in SHARPNESS:

@@ -34,6 +34,7 @@ from meip.concepts.language import (
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Form, Forms
+from meip.learning.thresholds import number_between
 from meip.model.domain import Domain
 from meip.utility.preferences import beaten
 
@@ -275,9 +276,23 @@ def _enough(evidence: Evidence, found: Forms, values: Floats) -> list[Form]:
         least, most = float(np.nanmin(earlier)), float(np.nanmax(earlier))
         if last.min() > most + 1e-9:
             rows.append(Form(forms.LEAST, row.concept, number=_shortest(most, last.min()), price=row.price + 1))
-        if last.max() < least - 1e-9:
+        elif last.max() < least - 1e-9:
             rows.append(Form(forms.BELOW, row.concept, number=-_shortest(-least, -last.max()), price=row.price + 1))
+        elif row.price <= 1:
+            rows += _partly(row, last, earlier[np.isfinite(earlier)])
     return rows
+
+
+def _partly(row: Form, last: Floats, earlier: Floats) -> list[Form]:
+    """What was not so everywhere before, but some of the time: up to halfway to the nearest value that was met on the
+    way, and to the usual one."""
+    larger, smaller = np.sort(earlier[earlier > last.max() + 1e-9]), np.sort(-earlier[earlier < last.min() - 1e-9])
+    above = {number_between(float(last.max()), v) for v in (*larger[:1], *larger[len(larger) // 2 :][:1])}
+    below = {number_between(-v, float(last.min())) for v in (*smaller[:1], *smaller[len(smaller) // 2 :][:1])}
+    return [
+        *(Form(forms.BELOW, row.concept, number=q, price=row.price + 1) for q in sorted(above)),
+        *(Form(forms.LEAST, row.concept, number=q, price=row.price + 1) for q in sorted(below)),
+    ]
 
 
 def _shortest(above: float, to: float) -> float:

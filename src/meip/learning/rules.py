@@ -71,6 +71,7 @@ class Shown(NamedTuple):
     demo: Ints
     copies: Floats
     kinds: int
+    fold_of: Ints
 
 
 class Nevers:
@@ -82,7 +83,9 @@ class Nevers:
     """
 
     def __init__(self, evidence: Evidence, offers: Offers, foreseen: Floats | None = None) -> None:
-        self.choices = Shown(evidence.start, evidence.group, evidence.demo, evidence.copies, evidence.kinds)
+        self.choices = Shown(
+            evidence.start, evidence.group, evidence.demo, evidence.copies, evidence.kinds, evidence.fold_of
+        )
         self.forms, self.entered, self.broken = _candidates(evidence, offers, foreseen is None)
         self.prices = PRICE * offers.prices[self.forms] ** STEEP
         self.usual = habits = _habits(evidence, offers)
@@ -97,13 +100,14 @@ class Nevers:
         """The rules, one after the other, as long as their evidence is worth more than their price.
 
         What a rule explains is no evidence for the next. The demonstration that says most is left out of account, and
-        so is the one (of a kind) that nobody is to look at.
+        so is the fold that nobody is to look at.
         """
         evidence = self.choices
         if not len(self.forms):
             return []
-        seen = np.ones(len(evidence.demo)) if without is None else np.where(evidence.demo == without, 0.0, 1.0)
-        exception = (self.broken >= 0) & (self.broken != (-1 if without is None else without))
+        hidden = -1 if without is None else without
+        seen = np.where(evidence.fold_of[evidence.demo] == hidden, 0.0, 1.0)
+        exception = (self.broken >= 0) & (evidence.fold_of[self.broken] != hidden)
         price = self.prices + EXCEPTION * exception
         offset = np.zeros(len(evidence.group))
         taken = np.zeros(len(self.forms), np.bool_)

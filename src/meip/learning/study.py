@@ -76,8 +76,14 @@ class Study:
     """Evidence, candidates and the fits to them."""
 
     def __init__(
-        self, replayed: Replayed, options: ChoiceOptions, say: Callable[..., None], workers: Workers | None = None
+        self,
+        replayed: Replayed,
+        options: ChoiceOptions,
+        say: Callable[..., None],
+        workers: Workers | None = None,
+        numbers: Sequence[int] | None = None,
     ) -> None:
+        self._numbers = numbers
         self.options, self.say, self.workers = options, say, workers or Workers()
         self.evidence = evidence = Evidence(replayed, options.seed)
         evidence.check()
@@ -98,13 +104,13 @@ class Study:
     @cached_property
     def _fitted(self) -> tuple[bool, dict[str, float], Strength]:
         """Are demonstrations also learned from side by side, what spoke for it, and the price."""
-        kinds, demo = self.evidence.kinds, self.evidence.demo
-        without = [self._lesson(d, False) for d in range(kinds)] if kinds > 1 else []
-        alone = strength_of(self.problem, demo, without, self.workers, tell=self._priced)
+        folds, fold = self.evidence.folds, self.evidence.fold
+        without = [self._lesson(d, False) for d in range(folds)] if folds > 1 else []
+        alone = strength_of(self.problem, fold, without, self.workers, tell=self._priced)
         if not (self._adds_up and alone.losses):
             return False, {}, alone
-        woven = [self._lesson(d, True) for d in range(kinds)]
-        both = strength_of(self.problem, demo, woven, self.workers, tell=self._priced)
+        woven = [self._lesson(d, True) for d in range(folds)]
+        both = strength_of(self.problem, fold, woven, self.workers, tell=self._priced)
         losses = {"alone": min(alone.losses), "side by side": min(both.losses)}
         better = losses["side by side"] <= TOLERABLE * losses["alone"]
         return better, losses, both if better else alone
@@ -124,10 +130,11 @@ class Study:
         return not (options.grammar.numbers or options.concepts is not None or self.ranks or self.evidence.stop.any())
 
     def _lesson(self, without: int | None, side_by_side: bool) -> tuple[Problem, Floats]:
-        demo = self.evidence.demo
+        evidence = self.evidence
         if not side_by_side:
-            return self.problem, np.where(demo != (-1 if without is None else without), 1.0, 0.0)
-        found = beside(self.problem, demo, [d for d in range(self.evidence.kinds) if d != without], self.options.seed)
+            return self.problem, np.where(evidence.fold != (-1 if without is None else without), 1.0, 0.0)
+        others = [d for d in range(evidence.kinds) if evidence.fold_of[d] != without]
+        found = beside(self.problem, evidence.demo, others, self.options.seed)
         return found, np.ones(len(found.chosen))
 
     @cached_property
@@ -203,7 +210,7 @@ class Study:
         """The curves of real quantities, where there are any that change, and how much they count."""
         options, evidence, held_out = self.options, self.evidence, self.strength.held_out
         none = Weighed(0.0, 1.0, {})
-        found = Curves(evidence, concepts, options.knots, start=options.relative)
+        found = Curves(evidence, concepts, options.knots, start=options.relative, reasons=self.offers.stopped)
         if not len(found) or options.concepts is not None or not held_out:
             self._refuse_curves()
             return None, none
@@ -212,7 +219,7 @@ class Study:
         found.fit(options.seed, self.workers)
         sparse = np.zeros(len(evidence.rows))
         for d, weights in enumerate(held_out):
-            rows = (evidence.demo == d)[evidence.group]
+            rows = (evidence.fold == d)[evidence.group]
             sparse[rows] = self.problem.columns[rows] @ weights
         weighed = found.weighed(sparse, (1.0,) if options.view == "curves" else SHARES)
         return (found if weighed.share else None), weighed
@@ -229,13 +236,17 @@ class Study:
 
     # --- which demonstrations ---
 
+    def number(self, place: int) -> int:
+        """The number of a demonstration among all that were given, from 1."""
+        return 1 + (self._numbers[place] if self._numbers else place)
+
     @property
     def odds(self) -> Floats | None:
         """What alternatives count for beforehand; curves tell nearly all apart."""
         return self.problem.odds if self.curves is None else None
 
     def held_out_scores(self, d: int) -> Floats:
-        """Of every alternative, by what the demonstrations of other kinds taught."""
+        """Of every alternative, by what the demonstrations of other folds taught."""
         found = (1 - self.weighed.share) * (self.problem.columns @ self.strength.held_out[d])
         if self.curves is not None:
             found += self.weighed.share * self.weighed.scale * (self.curves.changes @ self.curves.without(d))
@@ -245,23 +256,30 @@ class Study:
         """How likely each alternative is by what the demonstrations of other kinds taught."""
         evidence = self.evidence
         found = np.zeros(len(evidence.rows))
-        for d in range(evidence.kinds):
-            rows = (evidence.demo == d)[evidence.group]
+        for d in range(evidence.folds):
+            rows = (evidence.fold == d)[evidence.group]
             found[rows] = self.held_out_scores(d)[rows]
         return softmax(found, evidence.start, evidence.group, evidence.chosen, self.odds)[1]
 
     def loss_without(self, d: int) -> Floats:
-        """Of every choice, by what the demonstrations of other kinds taught."""
-        evidence = self.evidence
-        return softmax(self.held_out_scores(d), evidence.start, evidence.group, evidence.chosen, self.odds)[0]
+        """Of every choice, by what the demonstrations of other folds taught."""
+        return self._losses_without[d]
+
+    @cached_property
+    def _losses_without(self) -> list[Floats]:
+        evidence, folds = self.evidence, range(len(self.strength.held_out))
+        return [
+            softmax(self.held_out_scores(d), evidence.start, evidence.group, evidence.chosen, self.odds)[0]
+            for d in folds
+        ]
 
     def held_out_loss(self) -> Floats:
         """Of each demonstration, by what the others taught: nats per choice."""
         evidence = self.evidence
         found = np.zeros(evidence.kinds)
-        for d in range(len(self.strength.held_out)):
+        for d in range(evidence.kinds if self.strength.held_out else 0):
             mine = evidence.demo == d
-            found[d] = self.loss_without(d)[mine].mean() if mine.any() else 0.0
+            found[d] = self.loss_without(evidence.fold_of[d])[mine].mean() if mine.any() else 0.0
         return found[evidence.same]
 
     def slips(self) -> Floats:
@@ -294,7 +312,7 @@ class Study:
         if not len(mine) or not self.strength.held_out:
             return 0.0, 0
         odds = np.ones(len(evidence.rows)) if self.odds is None else self.odds
-        loss = self.loss_without(kind) - np.log(np.add.reduceat(odds, evidence.start[:-1]))
+        loss = self.loss_without(evidence.fold_of[kind]) - np.log(np.add.reduceat(odds, evidence.start[:-1]))
         place = mine[int(np.argmax(loss[mine]))]
         return float(loss[place]), int(np.flatnonzero(evidence.paths[first] == evidence.at[place])[0])
 
@@ -333,12 +351,12 @@ class Study:
     def model(self, weights: Floats, curves: Floats | None) -> Model:
         """As much of the sparse view and of the curves as each counts."""
         weights, firsts = (1 - self.weighed.share) * weights, self.size + self.ranks
-        bent = np.zeros(1) if curves is None else self.weighed.share * self.weighed.scale * curves
-        wishes, stop = weights[: self.size], float(weights[-1] + bent[-1])
-        return Model(wishes, bent, weights[self.size : firsts], weights[firsts:-1], stop)
+        bent = np.zeros(self.reasons + 1) if curves is None else self.weighed.share * self.weighed.scale * curves
+        wishes, ending = weights[: self.size], weights[firsts:] + bent[len(bent) - self.reasons - 1 :]
+        return Model(wishes, bent, weights[self.size : firsts], ending[:-1], float(ending[-1]))
 
     def without(self, d: int) -> Model:
-        """What the demonstrations of other kinds taught."""
+        """What the demonstrations of other folds taught."""
         return self.model(self.strength.held_out[d], None if self.curves is None else self.curves.without(d))
 
     def utility(self, model: Model) -> Utility:
@@ -348,7 +366,10 @@ class Study:
     def gains(self, model: Model) -> Floats:
         """What each alternative adds to g [N]."""
         found = self.offers.changes @ model.wishes
-        return found if self.curves is None else found + self.curves.changes[:, :-1] @ model.bent[:-1]
+        if self.curves is not None:
+            bends = slice(self.curves.bends)
+            found = found + self.curves.changes[:, bends] @ model.bent[bends]
+        return found
 
 
 def _fit_some(chosen: Bools, shared: tuple[Problem, Floats, float]) -> Floats:
@@ -362,7 +383,7 @@ class Model(NamedTuple):
 
     wishes: Floats
     bent: Floats
-    """Of the curves, and of stopping."""
+    """Of the curves, of reasons to stop, and of stopping."""
     firsts: Floats
     """Of what comes first by a quantity."""
     reasons: Floats

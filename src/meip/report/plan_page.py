@@ -82,7 +82,7 @@ def _card(picture: Picture, facts: str) -> str:
 
 
 def _is_wide(svg: str) -> bool:
-    """Is a drawing much wider than high (two beside each other)? Then its card takes two columns."""
+    """Is a drawing much wider than high (two beside each other)? Then its card takes a row of its own."""
     found = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
     return found is not None and float(found[1]) > 1.5 * float(found[2])
 

@@ -35,7 +35,7 @@ from meip.model.choices import Replayed, replay_all
 from meip.model.demonstrations import Demonstration, Episode, Plan, episodes_of
 from meip.model.graph import state_graph
 from meip.model.problems import problem_document
-from meip.model.world import encode
+from meip.model.world import encode, made_of
 from meip.tasks.demonstrated import demonstrated_by
 from meip.tasks.limits import apart, cut_short, within_limits
 from meip.tasks.task import Provenance, Task
@@ -102,6 +102,7 @@ def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
         warnings=fitted.warnings,
         proposal=shown.proposal,
         demonstrated=common,
+        made_of=_made_of(episodes),
         preferences=fitted.preferences,
     )
     if fitted.cut is not None:
@@ -299,6 +300,12 @@ def _given(member: _Member, objective: Any) -> Iterator[tuple[Utility, dict[str,
 
 def _named(options: LearnOptions, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names}
+
+
+def _made_of(episodes: Sequence[Episode]) -> tuple[str, ...] | None:
+    """The kinds of parts that some problem had."""
+    found = [made_of(episode.world) for episode in episodes]
+    return None if None in found else tuple(sorted({kind for kinds in found for kind in kinds or ()}))
 
 
 def _described(episodes: Sequence[Episode]) -> list[dict[str, Any]]:

@@ -36,6 +36,16 @@ def test_half_a_square_is_lifted_by_its_two_far_corners() -> None:
     )
 
 
+def test_the_side_that_moves_is_named_as_it_is_seen() -> None:
+    flat = Cloth.flat(SQUARE)
+    for action, side in (
+        ((3.0, 5.0, 9.0, np.pi / 2), "left"),
+        ((8.0, 5.0, 9.0, -1.5), "right"),
+        ((5.0, 2.0, 9.0, 3.1), "lower"),
+    ):
+        assert sentences(SQUARE, flat, action, fold(flat, action)).startswith(f"The {side} side moves.")
+
+
 def test_a_corner_is_lifted_by_its_tip() -> None:
     flat = Cloth.flat(SQUARE)
     tip: Fold = (8.0, 8.0, 20.0, 3 * np.pi / 4)

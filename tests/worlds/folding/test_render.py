@@ -157,7 +157,7 @@ def test_the_next_fold_is_drawn_inside_its_cell_with_an_arrow_from_each_hand() -
     hands = [item for item in canvas.items if isinstance(item, Dot) and item.fill == "neck"]
     assert len(hands) == 2
     told = [item.text for item in contact_sheet([row], numbers=True).items if isinstance(item, Text)]
-    assert "cm: crease (-26, 33) (26, 33)" in told and sum(" > " in text for text in told) == 2
+    assert "(-26, 33) - (26, 33)" in told and sum(" > " in text for text in told) == 2
     assert not any(" > " in item.text for item in canvas.items if isinstance(item, Text))
 
 

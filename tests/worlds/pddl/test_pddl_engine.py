@@ -221,3 +221,12 @@ def test_kernels_are_compiled_once_for_one_state_and_for_many_with_numbers_or_wi
     compiled = {name: len(getattr(kernels, name).signatures) for name in kernels.__all__}
     assert compiled["apply_general"] == compiled["holds"] == compiled["apply_plain"] == 1
     assert max(compiled.values()) == 1, compiled
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 255, 256, 257, 1000, 5000])
+def test_runs_of_actions_of_any_length_are_sorted_and_nothing_else_is(length: int) -> None:
+    buffer = np.random.default_rng(length).permutation(length + 20)
+    expected = buffer.copy()
+    expected[10 : 10 + length] = np.sort(expected[10 : 10 + length])
+    kernels._sort(buffer, 10, 10 + length)
+    np.testing.assert_array_equal(buffer, expected)

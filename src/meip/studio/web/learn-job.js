@@ -5,7 +5,7 @@ import { button, h, number, plural, replace, svg } from "./dom.js";
 const STAGES = {
   reading: "Reading the demonstrations and listing concepts", restarted: "The worker was killed: it is started again", candidates: "Listing what can be said",
   price: "Finding the price of a statement", curves: "Looking at curves", members: "Fitting members", rules: "Looking for what is never done",
-  order: "Looking at the order", planning: "Trying how to plan", told: "Putting it into a few statements", done: "A last fit", round: "Fitting",
+  order: "Looking at the order", score: "Trying whether histories count", planning: "Trying how to plan", told: "Putting it into a few statements", done: "A last fit", round: "Fitting",
 };
 const WORDS = { waiting: "Waiting for a worker", running: "Learning", done: "Learned", failed: "It did not work", cancelled: "Cancelled", interrupted: "Interrupted" };
 const ACTIVE = ["waiting", "running"];

@@ -19,9 +19,10 @@ from meip.worlds.folding.creases import moved_layers
 from meip.worlds.folding.folds import Fold
 from meip.worlds.folding.styles import STYLES
 
-__all__ = ["Carried", "carried", "centimetre", "instruction", "numbers", "sentences"]
+__all__ = ["Carried", "carried", "centimetre", "instruction", "likely_centimetre", "numbers", "sentences"]
 
 APART = 0.35  # two hands are at least this share of the crease's length apart
+USUAL = 62.0  # cm: the root of a grown-up's shirt's area
 REACHES = 0.5  # the second hand holds a point at least this share as far from the crease as the first
 
 UNITS = {"cm": "In cm", "garment": "In the garment's coordinates", "pixels": "In pixels of the picture"}
@@ -82,14 +83,15 @@ def instruction(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> 
 def sentences(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> str:
     """The same in words: which side, over which crease, grasped and laid down where, in every unit that is known."""
     how = instruction(garment, before, action, after)
-    away = np.mean(how["grasp"], axis=0) - np.mean(how["crease"], axis=0)
+    start, end = np.array(how["crease"])
+    away = np.array([start[1] - end[1], end[0] - start[0]]) * (1 if how["moves"] == "left" else -1)
     names = ("right", "left") if abs(away[0]) >= abs(away[1]) else ("upper", "lower")
     side = names[0] if away[int(abs(away[1]) > abs(away[0]))] > 0 else names[1]
     texts = []
     for unit, one in _by_unit(how).items():
-        start, end = (_pair(point) for point in one["crease"])
+        ends = " to ".join(_pair(point) for point in one["crease"])
         hands = " and ".join(f"{_pair(a)} onto {_pair(b)}" for a, b in zip(one["grasp"], one["place"], strict=True))
-        texts.append(f"{UNITS[unit]}: crease from {start} to {end}; lay {hands}.")
+        texts.append(f"{UNITS[unit]}: crease from {ends}; lay {hands}.")
     return f"The {side} side moves. {' '.join(texts)}"
 
 
@@ -97,8 +99,7 @@ def numbers(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> list
     """The same in short lines, to stand below a picture."""
     lines = []
     for unit, one in _by_unit(instruction(garment, before, action, after)).items():
-        start, end = (_pair(point) for point in one["crease"])
-        lines.append(f"{unit}: crease {start} {end}")
+        lines += [f"crease, {unit}", " - ".join(_pair(point) for point in one["crease"])]
         lines += [f"{_pair(a)} > {_pair(b)}" for a, b in zip(one["grasp"], one["place"], strict=True)]
     return lines
 
@@ -117,6 +118,11 @@ def _pair(point: Sequence[float]) -> str:
 def centimetre(garment: Garment) -> float:
     """The length of a unit in centimetres; templates are drawn in centimetres; 0 if nothing tells."""
     return garment.centimetre or (1.0 if garment.template in STYLES else 0.0)
+
+
+def likely_centimetre(garment: Garment) -> float:
+    """The same; where nothing tells, the garment is taken to be as large as a grown-up's shirt."""
+    return centimetre(garment) or USUAL / float(np.sqrt(garment.area))
 
 
 def _mapped(homography: Floats, points: Floats) -> Floats:

@@ -383,6 +383,7 @@ class StateGraph:
         Actions with the same outcomes count once. Nothing is expanded: only what is drawn gets a number. `known`
         remembers what can happen in states.
         """
+        look()
         state = self.states[number]
         choices = known.get(number)
         if choices is None:
@@ -408,6 +409,7 @@ class StateGraph:
 
     def _checked(self, state: State, action: Action) -> Outcomes:
         """The outcomes of an action as the world lists them, found to be a distribution."""
+        look()
         pairs = outcomes_of(self.world, state, action)
         self._distribution(pairs, "outcomes()", state, action)
         return tuple((float(p), after) for p, after in pairs)

@@ -6,14 +6,19 @@ import sys
 
 __all__ = ["main"]
 
+COMPILING = "compiling what this command uses for the first time: seconds, not minutes; later it starts at once"
+
 
 def main() -> None:
     """Run the command line in a process of its own."""
+    from meip.base.compiling import when_compiling
     from meip.base.signals import Ended, end_quietly, nothing_left_to_do, open_streams
+    from meip.base.text import say
 
     try:
         open_streams()
         end_quietly()
+        when_compiling(lambda: say(COMPILING, err=True))
         from meip.cli import run
 
         code = run(sys.argv[1:])

@@ -153,14 +153,6 @@ def test_whether_an_episode_is_over_is_known_without_listing_all_actions() -> No
     assert not graph.over(graph.intern(0.0))
 
 
-def test_histories_are_pursued_by_single_steps() -> None:
-    steps, plans = (learn(paper_demonstrations("free"), objective=objective) for objective in ("history", "plans"))
-    assert steps.provenance.objective == steps.provenance.learner == "history"
-    assert steps.tau_demo > 0.9
-    assert steps.members != plans.members
-    assert steps.plan(paper_demonstrations("free")[0].world).method == "likeliest"
-
-
 def test_plans_branch_off_steps_that_the_world_does_not_list() -> None:
     graph = StateGraph(Line(seen=4, horizon=4))
     shown = tuple(graph.intern(place) for place in (0.0, 0.25, 0.75))

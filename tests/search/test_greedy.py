@@ -120,7 +120,7 @@ def task() -> Task:
 
 def test_a_domain_with_goals_is_learned_from_choices_and_says_why(task: Task) -> None:
     assert task.provenance.objective == "choices"
-    assert "is a choice" in task.provenance.evidence["objective"]
+    assert task.provenance.evidence["objective"]["because"] == "held-out choices"
     assert task.tau_demo > 0.5
 
 

@@ -4,7 +4,7 @@ its commands and loads what it needs late.
 app        the application, and what all commands share
 inputs     what commands read, and options that several have
 progress   bars and lines on long work
-demo  learn  explain  plan  evaluate  reproduce  show  concepts  check  bench      a command each
+demo  learn  explain  plan  evaluate  reproduce  show  concepts  check  bench  studio      a command each
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import typer
 from meip.base.errors import MeipError
 from meip.base.signals import Ended
 from meip.base.text import say
-from meip.cli import bench, check, concepts, demo, evaluate, explain, learn, plan, reproduce, show  # noqa: F401  (importing a module adds its commands)
+from meip.cli import bench, check, concepts, demo, evaluate, explain, learn, plan, reproduce, show, studio  # noqa: F401  (importing a module adds its commands)
 from meip.cli.app import app
 from meip.model.problems import load_object, registered
 
@@ -30,7 +30,7 @@ __all__ = ["app", "main", "run"]
 BAD_INPUT = 2
 INTERNAL = 1
 # The way of a newcomer; commands that are not named come after these.
-ORDER = ("demo", "learn", "explain", "plan", "evaluate", "reproduce", "show", "concepts", "check", "schema")
+ORDER = ("demo", "studio", "learn", "explain", "plan", "evaluate", "reproduce", "show", "concepts", "check", "schema")
 INTERRUPTED = 130
 # Recent typers carry their own copy of click and older ones import it; this is the base class of usage errors in both.
 _UsageError: Any = typer.BadParameter.__mro__[2]

@@ -10,11 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
-from meip.base.files import writable
+from meip.base.files import make_folder, writable, writable_folder
 from meip.base.text import say
 from meip.cli.app import app, console
 
 __all__ = ["bench"]
+
+SLOW = ("growth", "parallel")  # minutes each, or by the clock: only when asked for
 
 
 @app.command()
@@ -26,13 +28,20 @@ def bench(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write tidy rows to a file.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", callback=writable_folder, help="Folder for figures (SVG), of growth.")
+    ] = None,
 ) -> None:
     """Measure speed. Needs `pip install 'meip[bench]'` for the peers; those that are missing are named and skipped.
+
+    Without names all are run but growth (minutes) and parallel (by the clock, on a machine that does nothing else).
 
     \b
     Examples:
       meip bench
       meip bench concepts --peers --json rows.json
+      meip bench growth --json rows.json --out figures
+      meip bench parallel
     """
     from meip.base import documents
     from meip.base.results import Results
@@ -43,7 +52,11 @@ def bench(
             raise MeipError(f"no benchmark {name!r}; {did_you_mean(name, known)}")
     rows: list[dict[str, Any]] = []
     alone = []
-    for name in names or known:
+    if out is not None:
+        if not any(hasattr(import_module(f"meip.bench.{name}"), "draw") for name in names or ()):
+            raise MeipError("--out has no effect here: of the benchmarks growth has figures; leave it out")
+        make_folder(out)
+    for name in names or (one for one in known if one not in SLOW):
         say(f"measuring {name} ...", err=True)
         found = import_module(f"meip.bench.{name}").run(peers=peers)
         rows += found
@@ -52,8 +65,16 @@ def bench(
     console().print(_table(rows))
     for name in alone:
         say(f"{name}: its peer is not installed, these are our figures alone; pip install 'meip[bench]'")
+    if out is not None:
+        for name in names or ():
+            for path in getattr(import_module(f"meip.bench.{name}"), "draw", _no_figures)(rows, out):
+                say(f"figure written to {path}")
     if json_file is not None:
         documents.write(json_file, Results.of("bench", rows))
+
+
+def _no_figures(rows: list[dict[str, Any]], folder: Path) -> list[Path]:
+    return []
 
 
 def _benchmarks() -> list[str]:

@@ -45,7 +45,7 @@ def demo(
     _title(out, 2, "What does this person care about?")
     task, seconds = _learned(episodes, seed)
     weighed = task.provenance.evidence["candidates"]
-    out.print(f"  {weighed} candidates were weighed in {seconds:.1f} s (the first time, most of it compiling).\n")
+    out.print(f"  {weighed} candidates were weighed in {seconds:.1f} s.\n")
     out.print(explanation_text(task.explain()))
 
     _title(out, 3, "The same ritual in a world that nobody has shown")

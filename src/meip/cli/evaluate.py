@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import writable
 from meip.cli.app import DomainOption, app, console
-from meip.cli.inputs import OwnWorld, Seed, read_episodes, read_world
+from meip.cli.inputs import Address, Backend, Memory, OwnWorld, Seed, read_episodes, read_world
 
 __all__ = ["evaluate"]
 
@@ -27,6 +27,7 @@ def evaluate(
     chance: Annotated[str, typer.Option(help="expectation, posterior or probability.")] = "expectation",
     iterations: Annotated[int | None, typer.Option(min=1, help="Of each search, as in meip plan.")] = None,
     seconds: Annotated[float | None, typer.Option("--time", min=0.0, help="Time limit of each search.")] = None,
+    memory: Memory = None,
     against: Annotated[
         str | None, typer.Option(metavar="NAME", help=f"Also evaluate a baseline: {', '.join(BASELINES)}; see --demos.")
     ] = None,
@@ -34,6 +35,8 @@ def evaluate(
         list[str] | None, typer.Option("--demos", metavar="FILE", help="Demonstrations for the baseline to learn from.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes that share the worlds; -1: one per core.")] = 1,
+    backend: Backend = "loky",
+    address: Address = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write tidy rows to a file.")
     ] = None,
@@ -63,34 +66,28 @@ def evaluate(
     if against is not None and against not in BASELINES:
         raise MeipError(f"--against: unknown {against!r}; {did_you_mean(against, BASELINES)}")
     if against in ("maxent-irl", "clone") and not demos:
-        raise MeipError("--against needs the demonstrations that the baseline is to learn from: --demos FILE")
+        _shown((), world, against)
     worlds = {problem: read_world(problem, world, domain) for problem in problems}
     learned = Task.load(task)
     agents: dict[str, Any] = {"meip": learned}
     if against is not None:
-        agents |= _baselines(against, learned, demos or (), world)
-    asked = {"method": search, "chance": chance, "iterations": iterations, "seconds": seconds, "seed": seed}
-    rows = measure(agents, worlds, None, searches=searches, run=Run(jobs, progress=_progress()), **asked)  # type: ignore[arg-type]
+        from meip.baselines.named import baselines
+
+        agents |= baselines(against, learned, lambda: _shown(demos or (), world, against))
+    limits = {"iterations": iterations, "seconds": seconds, "memory": memory}
+    asked = {"method": search, "chance": chance, **limits, "seed": seed}
+    run = Run(jobs, cast(Any, backend), progress=_progress(), address=address)
+    rows = measure(agents, worlds, None, searches=searches, run=run, **asked)  # type: ignore[arg-type]
     console().print(_table(rows))
     if json_file is not None:
         documents.write(json_file, Results.of("evaluate", rows, seed))
 
 
-def _baselines(name: str, task: Any, demos: Sequence[str], own: str | None) -> dict[str, Any]:
-    """The agents that go by a name; MaxEnt-IRL has the concepts of the task's first member, but those about order."""
-    from meip.baselines.agents import CloneAgent, GoalAgent, MaxEntAgent, RandomAgent
-    from meip.learning.selection import precedence
-
-    if name in ("goal-count", "random"):
-        return {name: GoalAgent() if name == "goal-count" else RandomAgent()}
-    episodes = read_episodes(demos, own)
-    if name == "clone":
-        return {name: CloneAgent(episodes)}
-    terms = [term for term in task.members[0].terms if precedence(term.concept) is None]
-    return {
-        "maxent-irl (visits)": MaxEntAgent(terms, episodes, "visits"),
-        "maxent-irl (final)": MaxEntAgent(terms, episodes, "final"),
-    }
+def _shown(demos: Sequence[str], own: str | None, name: str) -> list[Any]:
+    """What the baseline is to learn from."""
+    if not demos:
+        raise MeipError(f"--against {name} needs the demonstrations that the baseline is to learn from: --demos FILE")
+    return read_episodes(demos, own)
 
 
 def _progress() -> Any:

@@ -10,14 +10,25 @@ import typer
 
 from meip.base.errors import MeipError, did_you_mean
 
-__all__ = ["GRAMMARS", "OwnWorld", "Seed", "grammar", "read_episodes", "read_world"]
+__all__ = ["GRAMMARS", "Address", "Backend", "Memory", "OwnWorld", "Seed", "grammar", "read_episodes", "read_world"]
 
 GRAMMARS = ("paper", "planning", "counts", "shares")
 OwnWorld = Annotated[
     str | None,
     typer.Option("--world", metavar="MODULE:FACTORY", help="Your own world, for files that were recorded in it."),
 ]
+Backend = Annotated[str, typer.Option("--backend", help="Where the work is done: loky (this machine), ray, dask.")]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address", metavar="HOST:PORT", help="Of a Ray or Dask cluster that runs already; all of it is used."
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result, to the last bit.")]
+
+Memory = Annotated[
+    float | None, typer.Option("--memory", min=1.0, metavar="MB", help="Memory limit of each process, in megabytes.")
+]
 
 
 def read_episodes(

@@ -9,7 +9,7 @@ from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -17,6 +17,7 @@ from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import make_folder, writable, writable_folder
 from meip.base.text import say
 from meip.cli.app import app, console
+from meip.cli.inputs import Address, Backend
 
 __all__ = ["RUNNERS", "Name", "reproduce"]
 
@@ -67,6 +68,8 @@ def reproduce(
     noisy: Annotated[bool, typer.Option("--noisy", help="Held-out rituals: one wrong demonstration of six.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Start of all random numbers.")] = 0,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes; -1: one per core.")] = 1,
+    backend: Backend = "loky",
+    address: Address = None,
     data: Annotated[
         Path | None, typer.Option(help="Outside material: a folder of PDDL domains, or a CVAT file of garments.")
     ] = None,
@@ -106,7 +109,7 @@ def reproduce(
         make_folder(out)
     found: dict[str, Rows] = {}
     with _progress() as tell:
-        asked = Experiment(held_out or seeds, seed, quick, jobs, data, out, noisy, tell)
+        asked = Experiment(held_out or seeds, seed, quick, jobs, data, out, noisy, tell, cast(Any, backend), address)
         for one, module in modules.items():
             tell(f"{one} ...")
             found[one] = module.run(asked)

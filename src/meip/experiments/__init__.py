@@ -15,6 +15,8 @@ everyday              everyday tasks against the number of demonstrations, besid
 gallery               where those are, and demonstrations of them
 folding               its third: learn to fold from a few recorded folds
 folding_figures       the paper's figures of that
+folding_lessons       who learns to fold, and from which demonstrations
+folding_trials        who folds what, and what the referee says
 folding_report        the sheets and tables of that
 generalized_planning  PDDL: small plans shown, larger problems solved
 wl_features           WL features as an agent, a peer of that
@@ -26,13 +28,20 @@ are drawn, `UNUSED` for what it refuses.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
 
 from meip import Run
+from meip.base.parallel import Backend
 
 __all__ = ["Experiment"]
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,9 @@ class Experiment:
     noisy: bool = False
     """Held-out rituals: one wrong demonstration among the right ones."""
     progress: Callable[[str], None] | None = None
+    backend: Backend = "loky"
+    address: str | None = None
+    """Of a cluster, as in `Run`."""
 
     def tell(self, message: str) -> None:
         """Tell whoever wants to know."""
@@ -62,4 +74,14 @@ class Experiment:
     @property
     def run(self) -> Run:
         """The same for `learn` and `evaluate`."""
-        return Run(jobs=self.jobs)
+        return Run(self.jobs, self.backend, address=self.address)
+
+    def map(
+        self,
+        function: Callable[[T, np.random.Generator], R],
+        items: Sequence[T],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[R]:
+        """``[function(item, rng) for item in items]`` by all workers; see `parallel_map`."""
+        with self.run.workers() as workers:
+            return workers.map(function, items, seed=self.seed, progress=progress)

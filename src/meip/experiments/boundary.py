@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from meip import Episode, StateGraph, Task, UtilityTerm, learn, parse_concept
-from meip.base.parallel import parallel_map
 from meip.base.results import Row, share_row
 from meip.baselines.agents import MaxEntAgent
 from meip.baselines.tabular import TabularWorld
@@ -40,7 +39,7 @@ def boundary(experiment: Experiment) -> list[Row]:
     rows: list[Row] = []
     for luck, count in {"clean": 1, "failures": seeds}.items():
         items = [(p, luck == "failures", ps) for p in ps for _ in range(count)]
-        found = parallel_map(_one_learner, items, seed=experiment.seed, jobs=experiment.jobs)
+        found = experiment.map(_one_learner, items)
         for k, p in enumerate(ps):
             own = found[k * count : (k + 1) * count]
             for metric, method, chance, at in own[0]:

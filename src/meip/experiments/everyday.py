@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from meip import Episode, Grammar, MeipError, Metric, StateGraph, Task, evaluate, learn
-from meip.base.parallel import parallel_map, within
+from meip.base.parallel import within
 from meip.base.results import Row, mean_row, share_row
 from meip.baselines.agents import LISTED, CloneAgent, GoalAgent, MaxEntAgent, RandomAgent
 from meip.experiments import Experiment
@@ -74,7 +74,7 @@ def run(experiment: Experiment) -> list[Row]:
     def told(done: int, total: int) -> None:
         experiment.tell(f"{done} of {total} times shown and learned")
 
-    found = parallel_map(_successes, cases, seed=experiment.seed, jobs=experiment.jobs, progress=told)
+    found = experiment.map(_successes, cases, told)
     rows: list[Row] = []
     for count, wrong in shown:
         own = [(c.task, s) for c, s in zip(cases, found, strict=True) if (c.demonstrations, c.wrong) == (count, wrong)]

@@ -136,7 +136,10 @@ def log_likelihood(task: Task, world: Folding, shown: Demonstration) -> float:
     """Of the steps of a demonstration, each among what could have been done instead."""
     graph, plan = state_graph(task.prepared(world)), replay(world, shown)
     chooser, total = Chooser(graph, cast(ChoiceRanking, task.choosing)), 0.0
+    seen: dict[int, int] = {}
     for before, after in pairwise(graph.intern(state) for state in plan.states):
+        seen[before] = seen.get(before, 0) + 1
+        chooser.remember(seen)
         done = ((1.0, after),)
         others = [one for one in chooser.alternatives(before)[1] if one != done]
         worth = chooser.worth(before, [done, *others])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from meip import learn
-from meip.base.parallel import parallel_map
 from meip.base.results import Row, mean_row, share_row
 from meip.experiments import Experiment
 from meip.experiments.rites import Order, demonstrate, grade, random_rite
@@ -33,7 +32,7 @@ def run(experiment: Experiment) -> list[Row]:
     def told(done: int, total: int) -> None:
         experiment.tell(f"{done} of {total} rituals")
 
-    cases = parallel_map(_one_ritual, items, seed=experiment.seed, jobs=experiment.jobs, progress=told)
+    cases = experiment.map(_one_ritual, items, told)
     rows: list[Row] = []
     for trained in TRAINED:
         found = [case[trained] for case in cases]

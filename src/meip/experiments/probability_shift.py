@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from meip import Episode, Grammar, LearnOptions, StateGraph, Task, UtilityTerm, learn, parse_concept
-from meip.base.parallel import parallel_map
 from meip.base.results import Row, mean_row, share_row
 from meip.baselines.agents import MaxEntAgent
 from meip.concepts.language import Concept
@@ -57,7 +56,7 @@ def run(experiment: Experiment) -> list[Row]:
     """Learn with each seed, act in both worlds; where each agent changes its mind; training p crossed with test p."""
     seeds = experiment.seeds or (5 if experiment.quick else 20)
     experiment.tell(f"learning and acting with {seeds} seeds")
-    found = parallel_map(_one_seed, range(seeds), seed=experiment.seed, jobs=experiment.jobs)
+    found = experiment.map(_one_seed, range(seeds))
     rows = _averaged((row for one in found for row in one), experiment.seed)
     experiment.tell("looking for where each agent changes its mind")
     rows += _break_evens(experiment.seed)

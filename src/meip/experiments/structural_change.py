@@ -17,7 +17,6 @@ from typing import Any, cast
 import numpy as np
 
 from meip import Episode, LearnOptions, StateGraph, Task, UtilityTerm, learn, parse_concept
-from meip.base.parallel import parallel_map
 from meip.base.results import Row, mean_row
 from meip.baselines.agents import MaxEntAgent
 from meip.experiments import Experiment
@@ -80,7 +79,7 @@ def run(experiment: Experiment) -> list[Row]:
     """Everybody learns in either world with each seed, and plans in all three; and the curve over lambda."""
     seeds = experiment.seeds or (5 if experiment.quick else 20)
     experiment.tell(f"learning and planning with {seeds} seeds")
-    found = parallel_map(_one_seed, range(seeds), seed=experiment.seed, jobs=experiment.jobs)
+    found = experiment.map(_one_seed, range(seeds))
     cells: dict[tuple[str, ...], list[float]] = {}
     for one in found:
         for cell, value in one.items():

@@ -17,6 +17,7 @@ endings      what was always so in the end
 told         the small model that is told
 study        the fits to some demonstrations, and which of them are odd
 statements   what is told
+history      are steps compared by what they add to g, or to their history?
 choosing     the one learner: from choices to a utility and preferences
 shown        demonstrated plans as rows of numbers, ready to be compared
 candidates   concepts that could matter, their order, and what is avoided
@@ -30,6 +31,6 @@ learner      Algorithm 1: the weights of given concepts
 pursuit      Algorithm 2: which concepts, level by level
 pursuit_run  one run of it by our rule, and what both rules share
 literal_pursuit  one run of it as printed
-checkpoint   decisions, and how a killed run goes on from them
+checkpoint   decisions; and rounds, by which a killed run goes on
 estimator    scikit-learn's contract
 """

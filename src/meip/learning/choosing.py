@@ -16,11 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from meip.base.arrays import Ints
+from meip.base.arrays import Floats, Ints
+from meip.base.parallel import Shared, Workers
 from meip.learning.enforced import always_ready
+from meip.learning.evidence import CHOICES, drawn
+from meip.learning.history import Histories, Score, score_of
 from meip.learning.readings import accidents, crossed, only_needed
 from meip.learning.rules import Never, Nevers, always_first, chosen_first
-from meip.learning.sparse import GRID, path
+from meip.learning.sparse import GRID, Problem, path
 from meip.learning.statements import told
 from meip.learning.study import ChoiceOptions, Model, Study, terms_of
 from meip.model.choices import Replayed, Walk
@@ -47,29 +50,39 @@ class LearnedChoices:
 
 
 def learn_choices(
-    replayed: Replayed, options: ChoiceOptions, tell: Callable[..., None] | None = None
+    replayed: Replayed, options: ChoiceOptions, tell: Callable[..., None] | None = None, workers: Workers | None = None
 ) -> LearnedChoices:
     """Learn from every choice that was shown; the same seed gives the same result."""
-    say = tell or _silent
-    replayed, reading = _read(replayed, options, say)
-    study = Study(replayed, options, say)
+    say, workers, shown = tell or _silent, workers or Workers(), len(replayed.walks)
+    replayed, numbers = drawn(replayed, options.seed)
+    replayed, reading = _read(replayed, options, say, workers)
+    study = Study(replayed, options, say, workers, numbers)
     strange = study.strange()
     aside = study.to_set_aside()
     if aside:
         rest = [walk for number, walk in enumerate(replayed.walks) if number not in aside]
-        study = Study(dataclasses.replace(replayed, walks=tuple(rest)), options, say)
+        kept = [number for place, number in enumerate(numbers or ()) if place not in aside]
+        study = Study(dataclasses.replace(replayed, walks=tuple(rest)), options, say, workers, kept)
+    if numbers:
+        strange, aside = [(numbers[d], step) for d, step in strange], [numbers[d] for d in aside]
     found = _learned(study, strange, aside)
+    if numbers:
+        few = f"{len(numbers)} of {shown} demonstrations were looked at, drawn by the seed: there were very many"
+        found = dataclasses.replace(found, warnings=(*found.warnings, few))
+        reading["looked_at"] = [number + 1 for number in numbers]
     return dataclasses.replace(found, evidence={**reading, **found.evidence})
 
 
-def _read(replayed: Replayed, options: ChoiceOptions, say: Callable[..., None]) -> tuple[Replayed, dict[str, Any]]:
+def _read(
+    replayed: Replayed, options: ChoiceOptions, say: Callable[..., None], workers: Workers
+) -> tuple[Replayed, dict[str, Any]]:
     """The demonstrations as shown, or what their goals need of them, and what spoke for it."""
     short = only_needed(replayed)
     count = len(replayed.walks)
     if short is None or count < 2:
         return replayed, {}
     both = Study(dataclasses.replace(replayed, walks=(*replayed.walks, *short.walks)), options, _silent)
-    losses = crossed(both.problem, both.evidence.walk, count)
+    losses = crossed(both.problem, both.evidence.walk, count, workers)
     left_out = sum(len(a.states) - len(b.states) for a, b in zip(replayed.walks, short.walks, strict=True))
     taken = "needed" if accidents(losses) else "shown"
     names = ("shown", "needed")
@@ -87,11 +100,14 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     model = study.model(mean, None if study.curves is None else study.curves.weights)
     candidates = Nevers(evidence, offers, None if study.curves is None else study.foreseen())
     rules = candidates.found() if study.options.concepts is None else []
-    gained = study.gains(model)[evidence.chosen][~evidence.stop[evidence.chosen]]
-    gained = gained[gained > 1e-9]
+    study.say(stage="rules", never=[str(offers.forms.concept(rule.form)) for rule in rules])
+    score = score_of(study, study.options.score)
+    study.say(stage="score", **score.report)
+    gained = _gained(study, model, score)
     pairs = always_first(evidence, offers, whole[: study.size]) if study.options.order else []
     strength = max(CLOSURE, float(gained.max()) if len(gained) else 0.0)
     order = _ordered(study, pairs, strength)
+    study.say(stage="order", order=[[str(pair.first), str(pair.then)] for pair in order])
     ready = always_ready(evidence) if study.options.order and study.options.concepts is None else []
     enforced = tuple(Rule(concept, strength, 0.0, 0.0, 0) for concept in ready)
     ranked = np.flatnonzero(np.abs(model.firsts) > 1e-8)
@@ -108,6 +124,7 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
         least=_least(study, model),
         by_itself=bool(len(evidence.stopped)),
         pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
+        history=score.sharpness,
         held_out=(
             *_held_out(study, candidates, rules, ranked, tuple(rule.strength for rule in enforced)),
             *_simpler(study, [*(rule.strength for rule in rules), *(rule.strength for rule in enforced)], ranked),
@@ -119,7 +136,20 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     said = told(study, rules, pairs, order, model, candidates.usual, enforced)
     preferences = dataclasses.replace(preferences, patience=max(tried, key=lambda p: tried[p]), **said)
     warnings = _warnings(study, strange, aside, utility, preferences)
-    return LearnedChoices(utility, preferences, _report(study, tried, strange, aside), warnings)
+    report = {"objective": score.report, **_report(study, tried, strange, aside)}
+    return LearnedChoices(utility, preferences, report, warnings)
+
+
+def _gained(study: Study, model: Model, score: Score) -> Floats:
+    """What the steps shown added, where it was anything."""
+    evidence = study.evidence
+    if score.sharpness:
+        histories = Histories(evidence)
+        found = histories.gains(histories.values([study.utility(model)])[:, 0], score.sharpness)
+    else:
+        found = study.gains(model)
+    found = found[evidence.chosen][~evidence.stop[evidence.chosen]]
+    return np.asarray(found[found > 1e-9], np.float64)
 
 
 def _report(
@@ -163,6 +193,8 @@ def _warnings(
     found += [f"the bank of concepts was cut: {cut}" for cut in study.cuts]
     if evidence.dropped:
         found.append(f"{evidence.dropped} alternatives were not looked at: there were too many")
+    if evidence.passed_over:
+        found.append(f"{evidence.passed_over} choices were not looked at: there were too many")
     return tuple(found)
 
 
@@ -191,14 +223,16 @@ def _held_out(
 ) -> tuple[HeldOut, ...]:
     evidence, offers = study.evidence, study.offers
     found = []
-    for d in range(len(study.strength.held_out)):
+    folds = range(len(study.strength.held_out))
+    without = study.workers.map_compiled(_rules_without, folds if rules else (), Shared(candidates))
+    for d in folds:
         model = study.without(d)
-        mine = evidence.demo == d
+        mine = evidence.fold == d
         loss = float(study.loss_without(d)[mine].mean()) if mine.any() else 0.0
-        others = {rule.form: rule.strength for rule in candidates.found(without=d)} if rules else {}
+        others = {rule.form: rule.strength for rule in without[d]} if rules else {}
         found.append(
             HeldOut(
-                tuple(int(k) + 1 for k in np.flatnonzero(evidence.same == d)),
+                tuple(study.number(int(k)) for k in np.flatnonzero(evidence.fold_of[evidence.same] == d)),
                 loss,
                 study.utility(model),
                 summed(terms_of(offers.done, model.reasons)),
@@ -210,14 +244,18 @@ def _held_out(
     return tuple(found)
 
 
+def _rules_without(d: int, candidates: Nevers) -> list[Never]:
+    return candidates.found(without=d)
+
+
 def _simpler(study: Study, never: Sequence[float], ranked: Ints) -> list[HeldOut]:
     """What would have been learned had statements been dearer; of use on the way to a goal only."""
     if not any(study.evidence.goals):
         return []
-    problem, every = study.lesson
     found = []
-    for strength in sorted(s for s in GRID if s > study.strength.value):
-        model = study.model(path(problem, strength, every), None)
+    strengths = sorted(s for s in GRID if s > study.strength.value)
+    for weights in study.workers.map_compiled(_path_at, strengths, Shared(study.lesson)):
+        model = study.model(weights, None)
         done = summed(terms_of(study.offers.done, model.reasons))
         found.append(
             HeldOut((), 0.0, study.utility(model), done, model.stop, tuple(never), tuple(model.firsts[ranked].tolist()))
@@ -225,21 +263,28 @@ def _simpler(study: Study, never: Sequence[float], ranked: Ints) -> list[HeldOut
     return found
 
 
+def _path_at(strength: float, lesson: tuple[Problem, Floats]) -> Floats:
+    return path(lesson[0], strength, lesson[1])
+
+
 def _patience(study: Study, utility: Utility, preferences: Preferences) -> dict[float, float]:
     """How well choices of demonstrations left out are foreseen by single steps, and by looking ahead, in nats."""
     evidence = study.evidence
     tried = dict.fromkeys((0.0, DISCOUNT), 0.0)
     ranking = ChoiceRanking(utility, preferences)
-    for d in range(evidence.kinds):
-        walk = evidence.replayed.walks[evidence.representative(d)]
+    walks = [evidence.replayed.walks[evidence.representative(d)] for d in range(evidence.kinds)]
+    every = -(-sum(len(walk.states) for walk in walks) // CHOICES)  # of many steps some
+    count = 0
+    for walk, fold in zip(walks, evidence.fold_of.tolist(), strict=True):
         graph = evidence.replayed.graphs[walk.graph]
-        chooser = Chooser(graph, ranking, d + 1 if preferences.judges else 0)
+        chooser = Chooser(graph, ranking, fold + 1 if preferences.judges else 0)
         if preferences.judges:
-            chooser.least = _least(study, study.without(d))
+            chooser.least = _least(study, study.without(fold))
         seen: dict[int, int] = {}
         for t, state in enumerate(walk.states):
             seen[state] = seen.get(state, 0) + 1
-            shown = _shown(chooser, graph, walk, t)
+            count += 1
+            shown = _shown(chooser, graph, walk, t) if count % every == 0 else None
             if shown is None:
                 continue
             for patience in tried:

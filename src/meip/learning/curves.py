@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from meip.base.arrays import Floats
+from meip.base.arrays import Floats, Ints
+from meip.base.parallel import Shared, Workers
+from meip.base.running import digest, one_round, packed_floats, unpacked_floats
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept
 from meip.learning.evidence import Evidence
@@ -52,7 +54,13 @@ class Curves:
     """The curves of all real concepts that change in some demonstration; none in worlds without changing quantities."""
 
     def __init__(
-        self, evidence: Evidence, concepts: Sequence[Concept], knots: int = KNOTS, *, start: bool = True
+        self,
+        evidence: Evidence,
+        concepts: Sequence[Concept],
+        knots: int = KNOTS,
+        *,
+        start: bool = True,
+        reasons: Floats | None = None,
     ) -> None:
         self.evidence = evidence
         changing = any(f.real and not f.static for f in evidence.domain.fluents)
@@ -65,17 +73,20 @@ class Curves:
             UtilityTerm(real[k], "real", place_knots(values[:, k], "real", knots, missing[:, k])) for k in kept
         ]
         table = features(self.terms, values[:, kept], missing[:, kept])
-        self.changes = np.column_stack([evidence.change(table), evidence.stop])  # [N, M + 1], the last is to stop
+        self.bends = table.shape[1]
+        """M, the columns of all curves; then come reasons to stop (H), and last to stop."""
+        ending = [evidence.stop] if reasons is None else [reasons, evidence.stop]
+        self.changes = np.column_stack([evidence.change(table), *ending])  # [N, M + H + 1]
         self.owner = np.repeat(np.arange(len(kept)), [t.size for t in self.terms])  # [M] the term of each column
 
-    def fit(self, seed: int) -> None:
+    def fit(self, seed: int, workers: Workers | None = None) -> None:
         """Fit the members, which see shares of the concepts drawn with the seed."""
         evidence = self.evidence
         self._seen = np.random.default_rng([seed, 31]).random((MEMBERS, len(self))) < SHARE
-        self.weights = self._mean(np.ones(evidence.count))  # [M + 1]
         self._fold = np.arange(evidence.kinds) % FOLDS  # [kinds]
         folds = range(min(FOLDS, evidence.kinds))
-        self._held_out: list[Floats] = [self._mean((self._fold[evidence.demo] != k).astype(np.float64)) for k in folds]
+        shares = [np.ones(evidence.count), *((self._fold[evidence.demo] != k).astype(np.float64) for k in folds)]
+        self.weights, *self._held_out = self._means(shares, workers or Workers())  # each [M + H + 1]
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -85,13 +96,14 @@ class Curves:
         return self._held_out[int(self._fold[d])]
 
     def parts(self, weights: Floats) -> list[UtilityTerm]:
-        """g with these weights [M + 1]."""
-        return [t for t in with_weights(self.terms, weights[:-1]).terms if np.abs(t.weights).max() > 1e-9]
+        """g with these weights [M + H + 1]."""
+        return [t for t in with_weights(self.terms, weights[: self.bends]).terms if np.abs(t.weights).max() > 1e-9]
 
     def each(self, weights: Floats) -> Floats:
         """What each alternative changes of each curve [N, terms]."""
         first = np.searchsorted(self.owner, np.arange(len(self)))
-        return np.asarray(np.add.reduceat(self.changes[:, :-1] * weights[:-1], first, axis=1), np.float64)
+        table = self.changes[:, : self.bends] * weights[: self.bends]
+        return np.asarray(np.add.reduceat(table, first, axis=1), np.float64)
 
     def weighed(self, sparse: Floats, shares: Sequence[float] = SHARES) -> Weighed:
         """The share of the curves under which choices left out are foreseen best, beside the scores [N] of the sparse
@@ -128,35 +140,65 @@ class Curves:
     def _losses(self, scores: Floats) -> tuple[Floats, Floats]:
         return softmax(scores, self.evidence.start, self.evidence.group, self.evidence.chosen)
 
-    def _mean(self, share: Floats) -> Floats:
-        """The mean of the members, by these shares of the choices."""
-        total = np.zeros(self.changes.shape[1])
-        for member in self._seen:
-            columns = np.flatnonzero(np.append(member[self.owner], True))
-            total[columns] += self._climb(np.ascontiguousarray(self.changes[:, columns]), share)
-        return total / len(self._seen)
+    def _means(self, shares: Sequence[Floats], workers: Workers) -> list[Floats]:
+        """For each of these shares of the choices the mean of the members."""
+        evidence = self.evidence
+        always = np.ones(self.changes.shape[1] - self.bends, np.bool_)
+        columns = [np.flatnonzero(np.append(member[self.owner], always)) for member in self._seen]
+        name = digest(self.changes, self.owner, self._seen, *shares)
+        common = Shared(_Climbed(self.changes, columns, shares, evidence.start, evidence.group, evidence.chosen, name))
+        places = [(k, member) for k in range(len(shares)) for member in range(len(columns))]
+        total = np.zeros((len(shares), self.changes.shape[1]))
+        for (k, member), weights in zip(places, workers.map_compiled(_climb, places, common), strict=True):
+            total[k, columns[member]] += weights
+        return list(total / len(columns))
 
-    def _climb(self, columns: Floats, share: Floats) -> Floats:
-        """The weights by Newton's method: the problem is convex, and small."""
-        weights = np.zeros(columns.shape[1])
-        each, start, chosen = share[self.evidence.group], self.evidence.start[:-1], self.evidence.chosen
-        for _ in range(STEPS):
-            losses, p = self._losses(columns @ weights)
-            residual = p * each
-            residual[chosen] -= share
-            gradient = columns.T @ residual + RIDGE * weights
-            mean = np.add.reduceat(columns * p[:, None], start, axis=0)
-            curvature = columns.T @ (columns * (p * each)[:, None]) - mean.T @ (mean * share[:, None])
-            step = np.linalg.solve(curvature + RIDGE * np.eye(len(weights)), gradient)
-            value = float(losses @ share) + RIDGE / 2 * float(weights @ weights)
-            slope, size = float(gradient @ step), 1.0
-            while size > 1e-6:
-                tried = weights - size * step
-                new = float(self._losses(columns @ tried)[0] @ share) + RIDGE / 2 * float(tried @ tried)
-                if new <= value - 1e-4 * size * slope:
-                    break
-                size /= 2
-            weights = weights - size * step
-            if slope < CLOSE:
+
+class _Climbed(NamedTuple):
+    """What all members are fitted to."""
+
+    changes: Floats  # [N, M + H + 1]
+    columns: list[Ints]  # of each member
+    shares: Sequence[Floats]  # [C] each
+    start: Ints
+    group: Ints
+    chosen: Ints
+    name: str  # of all that, in this run
+
+
+def _climb(place: tuple[int, int], given: _Climbed) -> Floats:
+    """The weights of a member."""
+    return one_round(
+        lambda: f"curves {given.name} {place[0]} {place[1]}",
+        lambda: _climbed(place, given),
+        packed_floats,
+        unpacked_floats,
+    )
+
+
+def _climbed(place: tuple[int, int], given: _Climbed) -> Floats:
+    """By Newton's method: the problem is convex, and small."""
+    share, columns = given.shares[place[0]], np.ascontiguousarray(given.changes[:, given.columns[place[1]]])
+    start, group, chosen = given.start, given.group, given.chosen
+    weights = np.zeros(columns.shape[1])
+    each = share[group]
+    for _ in range(STEPS):
+        losses, p = softmax(columns @ weights, start, group, chosen)
+        residual = p * each
+        residual[chosen] -= share
+        gradient = columns.T @ residual + RIDGE * weights
+        mean = np.add.reduceat(columns * p[:, None], start[:-1], axis=0)
+        curvature = columns.T @ (columns * (p * each)[:, None]) - mean.T @ (mean * share[:, None])
+        step = np.linalg.solve(curvature + RIDGE * np.eye(len(weights)), gradient)
+        value = float(losses @ share) + RIDGE / 2 * float(weights @ weights)
+        slope, size = float(gradient @ step), 1.0
+        while size > 1e-6:
+            tried = weights - size * step
+            new = float(softmax(columns @ tried, start, group, chosen)[0] @ share) + RIDGE / 2 * float(tried @ tried)
+            if new <= value - 1e-4 * size * slope:
                 break
-        return weights
+            size /= 2
+        weights = weights - size * step
+        if slope < CLOSE:
+            break
+    return weights

@@ -18,10 +18,32 @@ from meip.concepts.values.denotation import Denotation
 from meip.model.choices import Choices, Replayed, choices
 from meip.model.domain import Domain
 
-__all__ = ["RISK", "Evidence"]
+__all__ = ["CHOICES", "RISK", "Evidence", "drawn"]
 
 RISK = 0.05  # what happens more rarely than this is not risked
 ALTERNATIVES = 6000  # in all: of choices with more than their share, some alternatives are drawn
+FEWEST = 8  # alternatives of a choice that are kept in any case, so that so many choices at most are looked at:
+CHOICES = ALTERNATIVES // FEWEST
+STATES = 2000  # of demonstrations that are looked at, or all of as many as there are folds
+FOLDS = 30  # in which kinds of demonstrations are left out; as many as there are kinds, if they are fewer
+
+
+def drawn(replayed: Replayed, seed: int) -> tuple[Replayed, list[int] | None]:
+    """Of very many demonstrations some, with their places; None: all of them.
+
+    What is to be had from some hundred, a thousand more say again; but every state has a value of every concept.
+    """
+    sizes = [len(walk.states) for walk in replayed.walks]
+    if sum(sizes) <= STATES or len(sizes) <= FOLDS:
+        return replayed, None
+    order = np.random.default_rng([seed, 43]).permutation(len(sizes))
+    room = max(FOLDS, int(np.searchsorted(np.cumsum(np.array(sizes)[order]), STATES)))
+    numbers = sorted(order[:room].tolist())
+    used = list(dict.fromkeys(replayed.walks[k].graph for k in numbers))
+    place = {graph: k for k, graph in enumerate(used)}
+    walks = [dataclasses.replace(walk, graph=place[walk.graph]) for walk in (replayed.walks[k] for k in numbers)]
+    graphs = tuple(replayed.graphs[k] for k in used)
+    return dataclasses.replace(replayed, graphs=graphs, walks=tuple(walks)), numbers
 
 
 class Evidence:
@@ -38,6 +60,8 @@ class Evidence:
         self.goals = [graph.has_goal for graph in replayed.graphs]
         self.dropped = 0
         """Alternatives that were not looked at, because there were too many."""
+        self.passed_over = 0
+        """Choices that were not looked at, for the same reason."""
         kept = self._kept(found, seed, most)
         self._place(found, kept)
         self._number(found, kept)
@@ -48,10 +72,14 @@ class Evidence:
     def _kept(self, found: Choices, seed: int, most: int) -> list[Ints]:
         """The alternatives of each choice that count; none where there was no choice."""
         rng = np.random.default_rng([seed, 17])
-        share = max(most // max(len(found.walk), 1), 8)
+        looked_at = self._looked_at(found, seed)
+        share = max(most // max(int(looked_at.sum()), 1), FEWEST)
         kept = []
         for c, walk in enumerate(found.walk):
             rows = np.arange(found.first[c], found.first[c + 1])
+            if not looked_at[c]:
+                kept.append(rows[:0])
+                continue
             graph = self.replayed.graphs[self.replayed.walks[walk].graph]
             last = found.shown[rows[-1]]  # stopping comes last
             late = len(self.replayed.walks[walk].states) >= graph.horizon
@@ -66,6 +94,17 @@ class Evidence:
             kept.append(rows if found.shown[rows].any() and len(rows) > 1 else rows[:0])
         return kept
 
+    def _looked_at(self, found: Choices, seed: int) -> Bools:
+        """All choices, or of too many some that are drawn, and the last of every demonstration."""
+        looked_at = np.ones(len(found.walk), np.bool_)
+        if len(looked_at) > CHOICES:
+            looked_at = np.append(found.walk[1:] != found.walk[:-1], True)
+            others = np.flatnonzero(~looked_at)
+            room = max(CHOICES - int(looked_at.sum()), CHOICES // 2)
+            looked_at[np.random.default_rng([seed, 41]).permutation(others)[:room]] = True
+            self.passed_over = len(looked_at) - int(looked_at.sum())
+        return looked_at
+
     def _place(self, found: Choices, kept: list[Ints]) -> None:
         used = [c for c, rows in enumerate(kept) if len(rows)]
         rows = [kept[c] for c in used]
@@ -79,6 +118,8 @@ class Evidence:
         self.stop: Bools = found.stop[self.rows] & own[self.group]  # [N] to stay at a goal is not to stop
         self.walk = self.demo.copy()
         self._state = found.state[used] if used else np.zeros(0, np.int64)
+        begun = np.searchsorted(found.walk, np.arange(len(self.replayed.walks)))  # of each walk, its first choice
+        self.step = np.array(used, np.int64) - begun[self.walk]  # [C] in its demonstration, from 0
 
     def _number(self, found: Choices, kept: list[Ints]) -> None:
         """Number the states of interest in one batch, problem by problem."""
@@ -149,6 +190,11 @@ class Evidence:
         """[D] the kind of each demonstration: those of one kind are the same."""
         self.kinds = len(known)
         self.demo = same[self.demo] if self.count else self.demo
+        self.folds = min(self.kinds, FOLDS)
+        self.fold_of = np.arange(self.kinds) % FOLDS
+        """[kinds] the fold in which a kind is left out."""
+        self.fold = self.fold_of[self.demo] if self.count else self.demo
+        """[C]"""
         self.copies = self._copies()
         """[C] how often the same was chosen in the same state: a coincidence is one, however often it is shown."""
 

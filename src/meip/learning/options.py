@@ -10,7 +10,8 @@ from typing import Any, Literal, get_args
 
 from meip.base.documents import Strict
 from meip.base.errors import LearningError, did_you_mean
-from meip.base.parallel import Backend
+from meip.base.parallel import Backend, Workers, check_workers
+from meip.base.running import Limits
 from meip.concepts.grammar import Grammar
 from meip.learning.generated import Generated
 from meip.learning.shown import ChanceFailures
@@ -20,7 +21,7 @@ __all__ = ["Compared", "LearnOptions", "Objective", "Order", "Progress", "Rule",
 View = Literal["auto", "sparse", "curves"]
 Progress = Callable[[dict[str, Any]], None]
 Objective = Literal["auto", "plans", "choices", "history", "svm", "svm-literal"]
-Compared = Literal["plans", "choices", "history"]
+Compared = Literal["plans", "choices"]
 Order = Literal["closure", "none"]
 Rule = Literal["tau-first", "literal"]
 SINGLE_STEPS = {"steps": "it compares single steps already", "branches": "no whole plans are compared"}
@@ -36,12 +37,11 @@ UNUSED: dict[str, dict[str, str]] = {
         "demonstration_share": "its members differ by their concepts, and all learn from every demonstration",
         "kappa": "the price of a statement is chosen by held-out demonstrations",
         "max_concepts": "the price decides how many statements there are",
-        "pursuit": "it is of the pursuit over whole plans; use objective='plans', 'history', 'svm' or 'svm-literal'",
+        "pursuit": "it is of the pursuit over whole plans; use objective='plans', 'svm' or 'svm-literal'",
         "chance_failures": "a step is compared by the mean over its outcomes",
     },
-    "history": {**NO_CURVES, **SINGLE_STEPS},
 }
-"""Options that an objective has no use for, and why."""
+"""Options that whole plans, or single choices, have no use for, and why."""
 GIVEN = {
     "grammar": "the concepts are given",
     "pursuit": "the concepts are given",
@@ -67,9 +67,9 @@ class LearnOptions(Strict):
 
     objective: Objective = "auto"
     """What is maximised. choices: the likelihood of single steps among their alternatives, by what they add to g;
-    plans: of whole plans (Eq. 10), by the paper's pursuit; history: of single steps by what they add to their history
-    (the sum of tanh(g - g before)), by the same pursuit; svm, svm-literal: a Ranking SVM with
-    labels of our own, and with the paper's. auto: choices."""
+    history: the same, by how far they rise above all that was before (the mean of tanh(g - g before)); auto: the one
+    of these that foresees the choices of demonstrations left out better; plans: of whole plans (Eq. 10), by the
+    paper's pursuit; svm, svm-literal: a Ranking SVM with labels of our own, and with the paper's."""
     view: View = "auto"
     """Of choices: few statements (sparse), many curves of real quantities (curves), or by held-out choices as much of
     both as foresees them best."""
@@ -144,7 +144,7 @@ class LearnOptions(Strict):
             raise LearningError(f"tolerance is a share of the demonstrations below 1, got {self.tolerance}")
 
     def unused(self, learner: str) -> dict[str, str]:
-        """Options that have no effect for this learner ("plans", "choices" or "history"), and why."""
+        """Options that have no effect for this learner ("plans" or "choices"), and why."""
         reasons = dict(UNUSED[learner])
         alone = self.committee == 1 or (self.committee is None and (learner != "choices" or self.concepts is not None))
         if alone:
@@ -184,19 +184,35 @@ class LearnOptions(Strict):
 
 @dataclass(frozen=True)
 class Run:
-    """How many processes, where, and who is told. None of it changes a result."""
+    """How many processes, where, who is told, and what it may use. Only what a limit cuts is another result."""
 
     jobs: int = 1
     """Processes; -1: one per core."""
     backend: Backend = "loky"
     checkpoint: str | Path | None = None
-    """A folder in which decisions are kept: a run that was killed goes on from there."""
+    """A folder in which finished rounds are kept: a run that was killed or cut goes on, to the same bytes."""
     progress: Progress | None = None
     """Called with what there is to tell, as a dictionary with at least a "stage"."""
+    address: str | None = None
+    """Of a cluster of Ray or Dask that runs already; it decides how many processes there are."""
+    seconds: float | None = None
+    """By the clock; when they are over, the best so far is the result and says so, or there is an error."""
+    memory: float | None = None
+    """Megabytes, of each process: what would need more says less, or is the best so far; else there is an error."""
+    cancelled: Callable[[], bool] | None = None
+    """Asked many times a second, e.g. `threading.Event().is_set`: True ends the run with the error `Cancelled`."""
 
     def __post_init__(self) -> None:
-        if self.backend not in get_args(Backend):
-            raise LearningError(f"unknown backend {self.backend!r}; {did_you_mean(self.backend, get_args(Backend))}")
+        check_workers(self.jobs, self.backend, self.address)
+        _ = self.limits  # are checked
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.seconds, self.memory, self.cancelled)
+
+    def workers(self) -> Workers:
+        """Who does the work; to be used in a ``with``."""
+        return Workers(self.jobs, self.backend, self.address)
 
     def tell(self, **info: Any) -> None:
         """Tell whoever wants to know."""

@@ -14,6 +14,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from meip.base.arrays import Floats, Ints
+from meip.base.parallel import Shared, Workers
 from meip.learning.sparse import Problem, fit
 from meip.model.choices import Replayed, Walk
 from meip.model.demonstrations import Plan
@@ -90,22 +91,31 @@ def only_needed(replayed: Replayed) -> Replayed | None:
     return dataclasses.replace(replayed, walks=tuple(walks))
 
 
-def crossed(problem: Problem, walk: Ints, shown: int) -> Floats:
+def crossed(problem: Problem, walk: Ints, shown: int, workers: Workers | None = None) -> Floats:
     """[2, 2] nats per choice of demonstrations left out, by readings learned from and foreseen: shown, needed.
 
     `walk` [C] is the demonstration of each choice; the needed readings of `shown` demonstrations follow them.
     """
     reading, demonstration = walk // shown, walk % shown
     total = np.zeros((len(STRENGTHS), 2, 2))
-    for d in range(shown):
-        for learned in (0, 1):
-            weights = np.zeros(len(problem.price))
-            share = ((reading == learned) & (demonstration != d)).astype(np.float64)
-            for k, strength in enumerate(STRENGTHS if share.any() else ()):
-                weights = fit(problem, strength, weights, share)
-                losses = problem.foreseen(weights)[0] * (demonstration == d)
-                total[k, learned] += [losses[reading == 0].sum(), losses[reading == 1].sum()]
+    places = [(d, learned) for d in range(shown) for learned in (0, 1)]
+    found = (workers or Workers()).map_compiled(_foreseen, places, Shared((problem, reading, demonstration)))
+    for (_, learned), losses in zip(places, found, strict=True):
+        total[:, learned] += losses
     return np.asarray(total.min(axis=0) / np.maximum(np.bincount(reading, minlength=2), 1), np.float64)
+
+
+def _foreseen(place: tuple[int, int], shared: tuple[Problem, Ints, Ints]) -> Floats:
+    """[strengths, 2] the losses of a demonstration left out, in both readings, by the others in one of them."""
+    (d, learned), (problem, reading, demonstration) = place, shared
+    found = np.zeros((len(STRENGTHS), 2))
+    weights = np.zeros(len(problem.price))
+    share = ((reading == learned) & (demonstration != d)).astype(np.float64)
+    for k, strength in enumerate(STRENGTHS if share.any() else ()):
+        weights = fit(problem, strength, weights, share)
+        losses = problem.foreseen(weights)[0] * (demonstration == d)
+        found[k] = losses[reading == 0].sum(), losses[reading == 1].sum()
+    return found
 
 
 def accidents(losses: Floats) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +17,19 @@ from meip.concepts.check import kind, signature, slot
 from meip.concepts.language import Concept, Quantified
 from meip.learning import forms
 from meip.learning.evidence import Evidence
-from meip.learning.offers import Offers, quantity
+from meip.learning.offers import FEW_VALUES, Offers, quantity
 from meip.learning.sparse import Problem, fit
 
-__all__ = ["BOUNDS", "Never", "Nevers", "always_first", "chosen_first", "without_the_most_telling", "worth_telling"]
+__all__ = [
+    "BOUNDS",
+    "Never",
+    "Nevers",
+    "Shown",
+    "always_first",
+    "chosen_first",
+    "without_the_most_telling",
+    "worth_telling",
+]
 
 PRICE, STEEP = 0.6, 1.5
 MOST, LEAST = 12, 1.0  # rules, and nats of evidence
@@ -53,38 +63,59 @@ class Never:
         return float(STRENGTH / (1 + np.exp(self.price - self.evidence)))
 
 
+class Shown(NamedTuple):
+    """What rules need of the evidence: the names are the same. It can be sent to other processes, worlds need not."""
+
+    start: Ints
+    group: Ints
+    demo: Ints
+    copies: Floats
+    kinds: int
+    fold_of: Ints
+
+
 class Nevers:
     """What was possible and never done: candidates for rules, and those that are worth their price.
 
-    `foreseen`: how likely each alternative [N] is by curves, where they count. Then what they say needs no rule, and
-    they say how much is too much: there are no bounds.
+    `foreseen`: how likely each alternative [N] is by curves, where they count. Then what they say needs no rule. They
+    say how much is too much, too: there are bounds of measured quantities only, and these have to stand out among all
+    that are as long (log of how many, in nats).
     """
 
     def __init__(self, evidence: Evidence, offers: Offers, foreseen: Floats | None = None) -> None:
-        self.evidence = evidence
+        self.choices = Shown(
+            evidence.start, evidence.group, evidence.demo, evidence.copies, evidence.kinds, evidence.fold_of
+        )
         self.forms, self.entered, self.broken = _candidates(evidence, offers, foreseen is None)
         self.prices = PRICE * offers.prices[self.forms] ** STEEP
-        self.usual = _habits(evidence, offers) if foreseen is None else foreseen
+        self.usual = habits = _habits(evidence, offers)
+        self._bounds = np.isin(offers.forms.kinds[self.forms], BOUNDS)
+        if foreseen is not None:
+            self.usual = foreseen
+            _, place, many = np.unique(self.prices[self._bounds], return_inverse=True, return_counts=True)
+            self.prices[self._bounds] += np.log(many[place])
+        self._usual = np.where(self._bounds, habits[:, None], self.usual[:, None])  # [N, R]
 
     def found(self, without: int | None = None) -> list[Never]:
         """The rules, one after the other, as long as their evidence is worth more than their price.
 
         What a rule explains is no evidence for the next. The demonstration that says most is left out of account, and
-        so is the one (of a kind) that nobody is to look at.
+        so is the fold that nobody is to look at.
         """
-        evidence = self.evidence
+        evidence = self.choices
         if not len(self.forms):
             return []
-        seen = np.ones(evidence.count) if without is None else np.where(evidence.demo == without, 0.0, 1.0)
-        exception = (self.broken >= 0) & (self.broken != (-1 if without is None else without))
+        hidden = -1 if without is None else without
+        seen = np.where(evidence.fold_of[evidence.demo] == hidden, 0.0, 1.0)
+        exception = (self.broken >= 0) & (evidence.fold_of[self.broken] != hidden)
         price = self.prices + EXCEPTION * exception
-        offset = np.zeros(len(evidence.rows))
+        offset = np.zeros(len(evidence.group))
         taken = np.zeros(len(self.forms), np.bool_)
         rules: list[Never] = []
         while len(rules) < MOST:
-            p = self.usual * np.exp(offset)
-            p /= np.add.reduceat(p, evidence.start[:-1])[evidence.group]
-            risked = np.add.reduceat(self.entered * p[:, None], evidence.start[:-1], axis=0)  # [C, R]
+            p = self._usual * np.exp(offset)[:, None]
+            risked = np.add.reduceat(self.entered * p, evidence.start[:-1], axis=0)  # [C, R]
+            risked /= np.add.reduceat(p, evidence.start[:-1], axis=0)
             gain = -np.log(np.maximum(1 - risked, 1e-9)) * (seen / evidence.copies)[:, None]
             gain[evidence.demo[:, None] == self.broken[None, :]] = 0.0
             worth = without_the_most_telling(gain, evidence)
@@ -100,7 +131,7 @@ class Nevers:
         return rules
 
 
-def without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
+def without_the_most_telling(gain: Floats, evidence: Evidence | Shown) -> Floats:
     total: Floats = gain.sum(axis=0)
     if evidence.kinds < 3:
         return total
@@ -108,10 +139,10 @@ def without_the_most_telling(gain: Floats, evidence: Evidence) -> Floats:
     return np.asarray((total - each.max(axis=0)) * evidence.kinds / (evidence.kinds - 1), np.float64)
 
 
-def _candidates(evidence: Evidence, offers: Offers, bounds: bool) -> tuple[Ints, Bools, Ints]:
+def _candidates(evidence: Evidence, offers: Offers, counts: bool) -> tuple[Ints, Bools, Ints]:
     """Forms that were possible and never so, which alternatives would have made them so [N, R], and for each the kind
     of demonstrations in which it was so nevertheless (-1: none): where there are enough others, a rule survives one."""
-    chosen = np.flatnonzero(np.isin(offers.forms.kinds, [f for f in NEVER_FORMS if bounds or f not in BOUNDS]))
+    chosen = np.flatnonzero(np.isin(offers.forms.kinds, NEVER_FORMS))
     columns = offers.forms.take(chosen).columns(offers.values) > 0.5
     entered = evidence.entered(columns)
     wrong = np.zeros((evidence.kinds, len(chosen)), np.bool_)
@@ -127,21 +158,31 @@ def _candidates(evidence: Evidence, offers: Offers, bounds: bool) -> tuple[Ints,
         row = offers.forms.rows[chosen[i]]
         if row.form == forms.UNLESS and not _is_milestone(evidence, offers.values[:, row.other]):
             allowed[i] = False
-        if row.form in BOUNDS and len(evidence.paths) > 1 and _met(evidence, offers, row) < 2:
-            allowed[i] = False
+        if row.form in BOUNDS:
+            often = len(evidence.paths) == 1 or _met(evidence, offers, row) > 1
+            allowed[i] &= often and (counts or _is_measured(evidence, offers, row))
     other = entered & (evidence.demo[evidence.group][:, None] != broken[None, :])
     allowed &= other.any(axis=0)
     return chosen[allowed], entered[:, allowed], broken[allowed]
+
+
+def _is_counted(column: Floats) -> bool:
+    """Is a quantity as good as a count: few whole numbers?"""
+    found = np.unique(column[np.isfinite(column)])
+    return len(found) <= FEW_VALUES and bool((found % 1 == 0).all())
+
+
+def _is_measured(evidence: Evidence, offers: Offers, row: forms.Form) -> bool:
+    return row.form != forms.APART and quantity(offers.forms.concepts[row.concept], evidence)
 
 
 def _met(evidence: Evidence, offers: Offers, row: forms.Form) -> int:
     """In how many demonstrations a bound was met: found without either of two, it holds in it."""
     count = 0
     column = offers.values[:, row.concept]
-    measured = row.form != forms.APART and quantity(offers.forms.concepts[row.concept], evidence)
     near = (
         1e-9
-        if not measured or bool((column[np.isfinite(column)] % 1 == 0).all())
+        if not _is_measured(evidence, offers, row) or _is_counted(column)
         else NEARLY * float(np.nanmax(column) - np.nanmin(column))
     )
     for path in evidence.paths:

@@ -7,7 +7,7 @@ Only columns that pay are fitted (an active set); the rest is looked at by its g
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ import numpy as np
 from meip.base.arrays import Bools, Floats, Ints
 from meip.base.distinct import distinct_rows
 from meip.base.kernels import kernel
+from meip.base.parallel import Shared, Workers
+from meip.base.running import digest, look, one_round, packed_floats, unpacked_floats
 from meip.learning.evidence import Evidence
 
 __all__ = ["FEW", "GRID", "Problem", "Strength", "fit", "once", "path", "softmax", "strength_of"]
@@ -52,6 +54,11 @@ class Problem:
         low, high, odds = -free if low is None else low, free if high is None else high, once(columns, evidence.group)
         return cls(columns, evidence.start, evidence.group, evidence.chosen, price, low, high, odds)
 
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """All arrays of it."""
+        return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+
     def only(self, chosen: Bools) -> Problem:
         """With some of the columns."""
         columns = np.ascontiguousarray(self.columns[:, chosen])
@@ -83,10 +90,20 @@ def once(columns: Floats, group: Ints) -> Floats:
 
 def fit(problem: Problem, strength: float, weights: Floats, share: Floats, ridge: float = RIDGE) -> Floats:
     """The weights at one strength of the price, from a first guess; `share` weighs the choices [C]."""
+    return one_round(
+        lambda: "fit " + digest(strength, ridge, weights, share, *problem.parts),
+        lambda: _fit(problem, strength, weights, share, ridge),
+        packed_floats,
+        unpacked_floats,
+    )
+
+
+def _fit(problem: Problem, strength: float, weights: Floats, share: Floats, ridge: float) -> Floats:
     columns, price = problem.columns, strength * problem.price
     total = max(share.sum(), 1e-12)
     on = (np.abs(weights) > 0) | (problem.price == 0)
     for _ in range(ROUNDS):
+        look()
         used = np.flatnonzero(on)
         start, weights = weights[used], np.zeros(len(price))
         weights[used] = _descend(
@@ -120,23 +137,43 @@ class Strength:
 
 
 def strength_of(
-    problem: Problem, demo: Ints, others: Sequence[tuple[Problem, Floats]], grid: Sequence[float] = GRID, least: int = 3
+    problem: Problem,
+    demo: Ints,
+    others: Sequence[tuple[Problem, Floats]],
+    workers: Workers | None = None,
+    grid: Sequence[float] = GRID,
+    least: int = 3,
+    tell: Callable[[float, float, Sequence[Floats]], None] | None = None,
 ) -> Strength:
     """The strength under which demonstrations left out are foreseen best; a fixed one where there are fewer than 3.
 
-    `others` has what is fitted instead of each: choices, and how much they count.
+    `others` has what is fitted instead of each: choices, and how much they count. `tell` hears of each strength, the
+    loss and the weights.
     """
+    workers, shared = workers or Workers(), Shared(tuple(others))
     if len(others) < least:
-        return Strength(FEW, (), tuple(path(one, FEW, share, grid) for one, share in others))
+        return Strength(FEW, (), tuple(workers.map_compiled(_path_without, range(len(others)), shared)))
     losses: list[float] = []
     found = [[np.zeros(len(problem.price)) for _ in others]]
     for strength in grid:
-        found.append([fit(one, strength, w, share) for w, (one, share) in zip(found[-1], others, strict=True)])
+        items = [(d, strength, w) for d, w in enumerate(found[-1])]
+        found.append(workers.map_compiled(_fit_without, items, shared))
         losses.append(sum(float(problem.foreseen(w)[0][demo == d].sum()) for d, w in enumerate(found[-1])))
+        if tell is not None:
+            tell(strength, losses[-1], found[-1])
         if losses[-1] > WORSE * min(losses):
             break
     best = int(np.argmin(losses))
     return Strength(grid[best], tuple(losses), tuple(found[1 + best]))
+
+
+def _path_without(d: int, others: Sequence[tuple[Problem, Floats]]) -> Floats:
+    return path(others[d][0], FEW, others[d][1])
+
+
+def _fit_without(item: tuple[int, float, Floats], others: Sequence[tuple[Problem, Floats]]) -> Floats:
+    d, strength, weights = item
+    return fit(others[d][0], strength, weights, others[d][1])
 
 
 def path(problem: Problem, strength: float, share: Floats, grid: Sequence[float] = GRID) -> Floats:

@@ -82,7 +82,12 @@ def _small(study: Study, rules: Sequence[Never], offset: Floats) -> Small:
         offset = offset - study.evidence.entered(truth) @ np.array([rule.strength for rule in rules])
     count = len(study.problem.price) - 1
     usable = [j for j in range(count) if j >= study.size or found.rows[j].form not in UNTOLD]
-    return small_model(study.evidence, study.problem, offset, study.complexity, usable)
+
+    def tell(taken: Sequence[int], weights: Floats, loss: float, foreseen: float) -> None:
+        wishes = [(str(found.concept(j)), float(w)) for j, w in zip(taken, weights, strict=False) if j < study.size]
+        study.say(stage="told", wanted=wishes, objective=-loss, foreseen=foreseen, choices=study.evidence.count)
+
+    return small_model(study.evidence, study.problem, offset, study.complexity, usable, tell)
 
 
 def _besides(study: Study, small: Small, rules: Sequence[Never]) -> list[Never]:

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meip.base.arrays import Floats
+from meip.base.arrays import Bools, Floats
 from meip.base.errors import LearningError
+from meip.base.parallel import Shared, Workers
+from meip.base.running import digest, one_round
 from meip.concepts.check import kind
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
@@ -18,7 +20,7 @@ from meip.concepts.parser import parse_concept
 from meip.learning.curves import SHARES, Curves, Weighed
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
-from meip.learning.growth import BUDGET, Growth
+from meip.learning.growth import BUDGET, Grown, Growth
 from meip.learning.offers import offered
 from meip.learning.options import View
 from meip.learning.side_by_side import beside
@@ -32,6 +34,7 @@ __all__ = ["ChoiceOptions", "Model", "Study", "choice_grammar", "terms_of"]
 
 MEMBERS, SHARE = 16, 0.5
 DONE_PRICE = 0.3
+SHOWN = 6  # wishes that are told of while the price is looked for
 TOLERABLE = 1.1  # of the loss alone: small worlds left out need not show what weaving demonstrations is good for
 SLIP = float(np.log(4))  # nats: a step that the others make four times less likely than by chance is a slip
 
@@ -52,6 +55,8 @@ class ChoiceOptions:
     """Share of the demonstrations that may be set aside."""
     view: View = "auto"
     knots: int = KNOTS
+    score: str = "auto"
+    """auto, choices or history: by what steps are compared."""
     relative: bool = True
     """Curves also of simple concepts relative to their value at the start."""
     seed: int = 0
@@ -70,8 +75,16 @@ def choice_grammar(domain: Domain, level: int = 3, most: int = BUDGET) -> Gramma
 class Study:
     """Evidence, candidates and the fits to them."""
 
-    def __init__(self, replayed: Replayed, options: ChoiceOptions, say: Callable[..., None]) -> None:
-        self.options, self.say = options, say
+    def __init__(
+        self,
+        replayed: Replayed,
+        options: ChoiceOptions,
+        say: Callable[..., None],
+        workers: Workers | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> None:
+        self._numbers = numbers
+        self.options, self.say, self.workers = options, say, workers or Workers()
         self.evidence = evidence = Evidence(replayed, options.seed)
         evidence.check()
         self.levels: list[dict[str, Any]] = []
@@ -83,21 +96,31 @@ class Study:
         self.offers = offers = offered(
             evidence, concepts, values, numbers=options.grammar.numbers, simple=options.concepts is not None
         )
-        say(stage="candidates", choices=evidence.count, concepts=len(concepts), candidates=len(offers.forms))
+        chance = -float(np.log(np.diff(evidence.start)).sum())
+        told = {"concepts": len(concepts), "candidates": len(offers.forms), "objective": chance}
+        say(stage="candidates", choices=evidence.count, **told)
         self.problem = self._problem(concepts)
 
     @cached_property
     def _fitted(self) -> tuple[bool, dict[str, float], Strength]:
         """Are demonstrations also learned from side by side, what spoke for it, and the price."""
-        kinds, demo = self.evidence.kinds, self.evidence.demo
-        without = [self._lesson(d, False) for d in range(kinds)] if kinds > 1 else []
-        alone = strength_of(self.problem, demo, without)
+        folds, fold = self.evidence.folds, self.evidence.fold
+        without = [self._lesson(d, False) for d in range(folds)] if folds > 1 else []
+        alone = strength_of(self.problem, fold, without, self.workers, tell=self._priced)
         if not (self._adds_up and alone.losses):
             return False, {}, alone
-        both = strength_of(self.problem, demo, [self._lesson(d, True) for d in range(kinds)])
+        woven = [self._lesson(d, True) for d in range(folds)]
+        both = strength_of(self.problem, fold, woven, self.workers, tell=self._priced)
         losses = {"alone": min(alone.losses), "side by side": min(both.losses)}
         better = losses["side by side"] <= TOLERABLE * losses["alone"]
         return better, losses, both if better else alone
+
+    def _priced(self, strength: float, loss: float, found: Sequence[Floats]) -> None:
+        """Tell what is wanted at a price, and how well demonstrations left out are foreseen by it, in nats."""
+        mean = np.mean([weights[: self.size] for weights in found], axis=0)
+        heavy = np.argsort(-np.abs(mean * self.offers.changes.std(axis=0)), kind="stable")[:SHOWN]
+        wanted = [(str(self.offers.forms.concept(int(j))), float(mean[j])) for j in heavy if abs(mean[j]) > 1e-8]
+        self.say(stage="price", strength=strength, objective=-loss, choices=self.evidence.count, wanted=wanted)
 
     @property
     def _adds_up(self) -> bool:
@@ -107,10 +130,11 @@ class Study:
         return not (options.grammar.numbers or options.concepts is not None or self.ranks or self.evidence.stop.any())
 
     def _lesson(self, without: int | None, side_by_side: bool) -> tuple[Problem, Floats]:
-        demo = self.evidence.demo
+        evidence = self.evidence
         if not side_by_side:
-            return self.problem, np.where(demo != (-1 if without is None else without), 1.0, 0.0)
-        found = beside(self.problem, demo, [d for d in range(self.evidence.kinds) if d != without], self.options.seed)
+            return self.problem, np.where(evidence.fold != (-1 if without is None else without), 1.0, 0.0)
+        others = [d for d in range(evidence.kinds) if evidence.fold_of[d] != without]
+        found = beside(self.problem, evidence.demo, others, self.options.seed)
         return found, np.ones(len(found.chosen))
 
     @cached_property
@@ -155,10 +179,16 @@ class Study:
         return found
 
     def _bank(self) -> list[Concept]:
-        growth = Growth(self.evidence, self.options.grammar)
-        found = growth.grow()
-        self.levels, self.cuts, self.thresholds = growth.levels, growth.cuts, growth.thresholds
-        return found
+        """The concepts to choose from. Growing the bank is a round of its own, of which the texts are kept."""
+        evidence = self.evidence
+        grown = one_round(
+            lambda: "bank " + digest(evidence.start, evidence.chosen, evidence.walk),
+            lambda: Growth(evidence, self.options.grammar).grown(),
+            Grown.packed,
+            lambda value: Grown.unpacked(value, evidence.domain),
+        )
+        self.levels, self.cuts, self.thresholds = grown.levels, grown.cuts, grown.thresholds
+        return grown.concepts
 
     def _problem(self, concepts: Sequence[Concept]) -> Problem:
         """Forms, what comes first by a quantity, reasons to stop, and to stop, side by side."""
@@ -180,16 +210,16 @@ class Study:
         """The curves of real quantities, where there are any that change, and how much they count."""
         options, evidence, held_out = self.options, self.evidence, self.strength.held_out
         none = Weighed(0.0, 1.0, {})
-        found = Curves(evidence, concepts, options.knots, start=options.relative)
+        found = Curves(evidence, concepts, options.knots, start=options.relative, reasons=self.offers.stopped)
         if not len(found) or options.concepts is not None or not held_out:
             self._refuse_curves()
             return None, none
         if options.view == "sparse":
             return None, none
-        found.fit(options.seed)
+        found.fit(options.seed, self.workers)
         sparse = np.zeros(len(evidence.rows))
         for d, weights in enumerate(held_out):
-            rows = (evidence.demo == d)[evidence.group]
+            rows = (evidence.fold == d)[evidence.group]
             sparse[rows] = self.problem.columns[rows] @ weights
         weighed = found.weighed(sparse, (1.0,) if options.view == "curves" else SHARES)
         return (found if weighed.share else None), weighed
@@ -206,13 +236,17 @@ class Study:
 
     # --- which demonstrations ---
 
+    def number(self, place: int) -> int:
+        """The number of a demonstration among all that were given, from 1."""
+        return 1 + (self._numbers[place] if self._numbers else place)
+
     @property
     def odds(self) -> Floats | None:
         """What alternatives count for beforehand; curves tell nearly all apart."""
         return self.problem.odds if self.curves is None else None
 
     def held_out_scores(self, d: int) -> Floats:
-        """Of every alternative, by what the demonstrations of other kinds taught."""
+        """Of every alternative, by what the demonstrations of other folds taught."""
         found = (1 - self.weighed.share) * (self.problem.columns @ self.strength.held_out[d])
         if self.curves is not None:
             found += self.weighed.share * self.weighed.scale * (self.curves.changes @ self.curves.without(d))
@@ -222,23 +256,30 @@ class Study:
         """How likely each alternative is by what the demonstrations of other kinds taught."""
         evidence = self.evidence
         found = np.zeros(len(evidence.rows))
-        for d in range(evidence.kinds):
-            rows = (evidence.demo == d)[evidence.group]
+        for d in range(evidence.folds):
+            rows = (evidence.fold == d)[evidence.group]
             found[rows] = self.held_out_scores(d)[rows]
         return softmax(found, evidence.start, evidence.group, evidence.chosen, self.odds)[1]
 
     def loss_without(self, d: int) -> Floats:
-        """Of every choice, by what the demonstrations of other kinds taught."""
-        evidence = self.evidence
-        return softmax(self.held_out_scores(d), evidence.start, evidence.group, evidence.chosen, self.odds)[0]
+        """Of every choice, by what the demonstrations of other folds taught."""
+        return self._losses_without[d]
+
+    @cached_property
+    def _losses_without(self) -> list[Floats]:
+        evidence, folds = self.evidence, range(len(self.strength.held_out))
+        return [
+            softmax(self.held_out_scores(d), evidence.start, evidence.group, evidence.chosen, self.odds)[0]
+            for d in folds
+        ]
 
     def held_out_loss(self) -> Floats:
         """Of each demonstration, by what the others taught: nats per choice."""
         evidence = self.evidence
         found = np.zeros(evidence.kinds)
-        for d in range(len(self.strength.held_out)):
+        for d in range(evidence.kinds if self.strength.held_out else 0):
             mine = evidence.demo == d
-            found[d] = self.loss_without(d)[mine].mean() if mine.any() else 0.0
+            found[d] = self.loss_without(evidence.fold_of[d])[mine].mean() if mine.any() else 0.0
         return found[evidence.same]
 
     def slips(self) -> Floats:
@@ -271,7 +312,7 @@ class Study:
         if not len(mine) or not self.strength.held_out:
             return 0.0, 0
         odds = np.ones(len(evidence.rows)) if self.odds is None else self.odds
-        loss = self.loss_without(kind) - np.log(np.add.reduceat(odds, evidence.start[:-1]))
+        loss = self.loss_without(evidence.fold_of[kind]) - np.log(np.add.reduceat(odds, evidence.start[:-1]))
         place = mine[int(np.argmax(loss[mine]))]
         return float(loss[place]), int(np.flatnonzero(evidence.paths[first] == evidence.at[place])[0])
 
@@ -292,24 +333,30 @@ class Study:
     def members(self) -> Floats:
         """The mean of members on random halves of the candidates; reasons to stop are in all of them."""
         options, rng = self.options, np.random.default_rng([self.options.seed, 29])
-        problem, every = self.lesson
         total = np.zeros(len(self.problem.price))
         rest = np.ones(len(total) - self.size, np.bool_)
-        for number in range(options.members):
-            chosen = np.append(rng.random(self.size) < options.share, rest)
-            total[chosen] += fit(problem.only(chosen), self.strength.value, np.zeros(int(chosen.sum())), every)
-            self.say(stage="members", done=number + 1, members=options.members)
+        chosen = [np.append(rng.random(self.size) < options.share, rest) for _ in range(options.members)]
+        found = self.workers.map_compiled(
+            _fit_some,
+            chosen,
+            Shared((*self.lesson, self.strength.value)),
+            progress=lambda done, members: self.say(stage="members", done=done, members=members),
+        )
+        for number, (columns, weights) in enumerate(zip(chosen, found, strict=True), start=1):
+            total[columns] += weights
+            reached = -float(self.problem.foreseen(total / number)[0].sum())
+            self.say(stage="members", done=options.members, members=options.members, objective=reached)
         return total / options.members
 
     def model(self, weights: Floats, curves: Floats | None) -> Model:
         """As much of the sparse view and of the curves as each counts."""
         weights, firsts = (1 - self.weighed.share) * weights, self.size + self.ranks
-        bent = np.zeros(1) if curves is None else self.weighed.share * self.weighed.scale * curves
-        wishes, stop = weights[: self.size], float(weights[-1] + bent[-1])
-        return Model(wishes, bent, weights[self.size : firsts], weights[firsts:-1], stop)
+        bent = np.zeros(self.reasons + 1) if curves is None else self.weighed.share * self.weighed.scale * curves
+        wishes, ending = weights[: self.size], weights[firsts:] + bent[len(bent) - self.reasons - 1 :]
+        return Model(wishes, bent, weights[self.size : firsts], ending[:-1], float(ending[-1]))
 
     def without(self, d: int) -> Model:
-        """What the demonstrations of other kinds taught."""
+        """What the demonstrations of other folds taught."""
         return self.model(self.strength.held_out[d], None if self.curves is None else self.curves.without(d))
 
     def utility(self, model: Model) -> Utility:
@@ -319,7 +366,16 @@ class Study:
     def gains(self, model: Model) -> Floats:
         """What each alternative adds to g [N]."""
         found = self.offers.changes @ model.wishes
-        return found if self.curves is None else found + self.curves.changes[:, :-1] @ model.bent[:-1]
+        if self.curves is not None:
+            bends = slice(self.curves.bends)
+            found = found + self.curves.changes[:, bends] @ model.bent[bends]
+        return found
+
+
+def _fit_some(chosen: Bools, shared: tuple[Problem, Floats, float]) -> Floats:
+    """A member, which sees some of the columns."""
+    problem, every, strength = shared
+    return fit(problem.only(chosen), strength, np.zeros(int(chosen.sum())), every)
 
 
 class Model(NamedTuple):
@@ -327,7 +383,7 @@ class Model(NamedTuple):
 
     wishes: Floats
     bent: Floats
-    """Of the curves, and of stopping."""
+    """Of the curves, of reasons to stop, and of stopping."""
     firsts: Floats
     """Of what comes first by a quantity."""
     reasons: Floats

@@ -7,7 +7,7 @@ that explains most of the shown choices for its price, until none is worth it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,10 +36,18 @@ class Small:
     by_chance: float
 
 
-def small_model(evidence: Evidence, problem: Problem, offset: Floats, prices: Floats, allowed: Sequence[int]) -> Small:
+def small_model(
+    evidence: Evidence,
+    problem: Problem,
+    offset: Floats,
+    prices: Floats,
+    allowed: Sequence[int],
+    tell: Callable[[Sequence[int], Floats, float, float], None] | None = None,
+) -> Small:
     """Forward selection among the allowed columns, beside rules that are there already (offset [N]).
 
-    The last column of the problem, to stop, is always in.
+    The last column of the problem, to stop, is always in. `tell` hears of the columns taken so far, their weights, the
+    loss in nats and how many choices they foresee.
     """
     stop = problem.columns.shape[1] - 1
     cost = PRICE * prices**STEEP
@@ -72,6 +80,9 @@ def small_model(evidence: Evidence, problem: Problem, offset: Floats, prices: Fl
         taken.append(j)
         worth.append(float(net))
         usable[j] = False
+        if tell is not None:
+            scores = problem.columns[:, [*taken, stop]] @ weights + offset
+            tell(taken, weights, float(loss.sum()), _foreseen(evidence, scores))
     scores = problem.columns[:, [*taken, stop]] @ weights + offset
     return Small(
         tuple(taken), tuple(weights[:-1].tolist()), tuple(worth), _foreseen(evidence, scores),

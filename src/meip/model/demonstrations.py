@@ -22,7 +22,7 @@ from meip.model.problems import FORMAT, file_world, load_problem, problem_docume
 from meip.model.world import Action, State, counted, encode
 
 __all__ = [
-    "Demonstration", "Episode", "Plan", "Step", "append_demonstration", "episodes_of", "follow",
+    "Demonstration", "Episode", "Plan", "Step", "Walk", "append_demonstration", "episodes_of", "follow",
     "read_demonstrations", "read_episodes", "record", "replay",
 ]  # fmt: skip
 
@@ -138,7 +138,7 @@ def _paired(one: Any, where: str) -> Episode:
         raise DemonstrationError(f"{where}: expected an Episode or a pair (world, demonstration), got {_kind(one)}")
     world, shown = one
     if isinstance(shown, list | tuple):
-        way = _Follower(_graph(world, where), where)
+        way = Walk(_graph(world, where), where)
         way.start(0)
         for action in shown:
             way.take(*way.find(encode(action)), None)
@@ -159,7 +159,7 @@ def follow(
 ) -> tuple[Plan, tuple[int, ...]]:
     """A demonstration replayed in a graph: the plan, and its states' numbers. `whole`: every state on the way is
     expanded, so that the world is not asked about it again."""
-    way = _Follower(graph, where, whole=whole)
+    way = Walk(graph, where, whole=whole)
     way.start(demonstration.initial)
     for step in demonstration.steps:
         way.take(*way.find(step.action), step.outcome, step.chance_failure)
@@ -182,7 +182,7 @@ def record(
     chosen = list(outcomes) if outcomes is not None else [None] * len(actions)
     if len(chosen) != len(actions):
         raise DemonstrationError(f"{len(actions)} actions but {len(chosen)} outcomes: give one (or None) per action")
-    way = _Follower(_graph(world, "record"), "record")
+    way = Walk(_graph(world, "record"), "record")
     way.start(initial)
     steps = []
     for action, outcome in zip(actions, chosen, strict=True):
@@ -267,7 +267,7 @@ def _episode(
     return Episode(worlds[key], demonstration, where)
 
 
-class _Follower:
+class Walk:
     """Walks through a graph step by step, and says where it got stuck.
 
     `whole`: every state on the way is expanded, so that what else could have been done is known as well, and the world
@@ -331,6 +331,11 @@ class _Follower:
         self.failures.append(failure)
         self.states.append(state)
         return len(choices) == 1
+
+    def back(self) -> None:
+        """Take the last step back."""
+        for steps in (self.states, self.actions, self.outcomes, self.probabilities, self.failures):
+            steps.pop()
 
     def plan(self) -> Plan:
         return Plan(

@@ -9,7 +9,7 @@ from typing import Any
 from meip.report.svg import curve_svg, order_svg
 from meip.tasks.explain import Explanation, Reading
 
-__all__ = ["explanation_page", "page"]
+__all__ = ["explanation_body", "explanation_page", "page"]
 
 MOST_CARDS = 24
 STYLE = """
@@ -61,6 +61,11 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 tr.dropped td { color: var(--soft); }
 summary { cursor: pointer; font-weight: 600; }
 .scroll { overflow-x: auto; }
+@media print { :root { color-scheme: light; --ink: #1f2933; --soft: #5f6c7b; --paper: #ffffff; --card: #ffffff;
+  --edge: #d8dee6; --accent: #1a7f6b; --faint: #9fcfc4; --warn: #b4552d; }
+  body { padding: 0; max-width: none; font-size: 10.5pt; } .card, tr, svg, figure { break-inside: avoid; }
+  h1, h2, h3 { break-after: avoid; } .scroll { overflow: visible; } .share span, svg * { print-color-adjust: exact;
+  -webkit-print-color-adjust: exact; } }
 """
 
 
@@ -76,11 +81,16 @@ def page(title: str, body: str) -> str:
 
 def explanation_page(found: Explanation) -> str:
     """The explanation of a task."""
+    return page(f"What matters in {found.domain}", explanation_body(found))
+
+
+def explanation_body(found: Explanation) -> str:
+    """The same without the frame, for pages that say more."""
     sections = [_head(found), _statements(found), _wishes(found)]
     if found.order:
         sections.append(_order(found))
     sections += [_why(found), _provenance(found)]
-    return page(f"What matters in {found.domain}", "\n".join(sections))
+    return "\n".join(sections)
 
 
 def _head(found: Explanation) -> str:

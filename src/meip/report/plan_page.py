@@ -16,22 +16,26 @@ from meip.report.svg import sheet_svg
 from meip.report.text import action_text, verdict
 from meip.tasks.task import PlanStep, TaskPlan
 
-__all__ = ["plan_page", "write_plan"]
+__all__ = ["plan_body", "plan_page", "write_plan"]
 
 XMLNS = ' xmlns="http://www.w3.org/2000/svg"'
 
 
 def plan_page(plan: TaskPlan, world: Any, title: str = "A plan") -> str:
     """The page; `world` is the one that was planned in."""
+    return page(title, plan_body(plan, world, title))
+
+
+def plan_body(plan: TaskPlan, world: Any, title: str = "A plan", level: int = 1) -> str:
+    """The same without the frame, for pages that say more; `level` of its heading."""
     items = "".join(_card(picture, _facts(plan, t)) for t, picture in enumerate(_pictures(plan, world)))
     goal = {None: "", True: " The world's goal is reached.", False: " The world's goal is not reached."}[plan.goal]
     chance = f"; chance: {escape(plan.chance)}" if any(step.probability < 1 for step in plan.steps) else ""
-    return page(
-        title,
-        f'<header><h1>{escape(title)}</h1><p class="lead">{len(plan.steps)} steps, Kendall tau {plan.tau:.3f}.{goal}'
-        f'</p><p class="small">{escape(verdict(plan))}found by {escape(plan.method)}{chance}.'
+    return (
+        f'<header><h{level}>{escape(title)}</h{level}><p class="lead">{len(plan.steps)} steps, Kendall tau '
+        f'{plan.tau:.3f}.{goal}</p><p class="small">{escape(verdict(plan))}found by {escape(plan.method)}{chance}.'
         f"{' The goal itself was searched for.' if plan.goal_search else ''}</p>{_notes(plan)}</header>"
-        f'<ol class="cards">{items}</ol>',
+        f'<ol class="cards">{items}</ol>'
     )
 
 

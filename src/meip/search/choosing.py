@@ -2,7 +2,8 @@
 
 One step is looked at where it gains as much as shown steps did; else, or always where the demonstrations are foreseen
 better by it, the best discounted way that begins with a step. An alternative is an action's outcomes with their
-chances: actions with equal outcomes are one, and where chance has a say, one step is looked at, by expectation.
+chances: actions with equal outcomes are one, and where chance has a say, one step is looked at, by expectation. Where
+steps count by their history, looking ahead takes for the past what has really been seen.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import numpy as np
 from meip.base.arrays import Floats
 from meip.base.errors import LearningError
 from meip.model.graph import StateGraph
+from meip.model.world import Open, offers
 from meip.search.greedy import without_loops
 from meip.search.query import Clock, Found, Query, RootMove
-from meip.utility.preferences import ChoiceRanking, beaten
+from meip.utility.preferences import ChoiceRanking, beaten, standing
 from meip.utility.ranking import Ranking
 
 __all__ = ["Chooser", "Options", "search"]
@@ -31,7 +33,9 @@ RISK = 0.05
 STUCK = 60  # steps without coming higher
 RATE = 0.07  # of the spread of a step's alternatives: what a value loses each time that it is met
 NEVER_STOP, FRESH = -1e3, 1e3
-AGAIN, LOOSE = 12, 0.2  # walks after one that ran into trouble, by steps that are so much worse at most
+AGAIN, LOOSE, LOOSER = 12, 0.2, 3  # walks after one that ran into trouble, by steps that are so much worse at most;
+# after so many by steps twice as much worse
+ALIKE = 0.5  # of what two alternatives differ by, in nats: so much likelier they are counted apart
 SAME = 1e-9
 Outcomes = tuple[tuple[float, int], ...]
 
@@ -56,10 +60,11 @@ class Chooser:
         self.least = self.how.least
         seen = ranking.view(view)
         self.g, self.h, self.never, self.first = seen.g, seen.stop, seen.never, seen.first
-        self.has_goal = graph.has_goal
+        self.has_goal, self._open = graph.has_goal, offers(graph.world, Open)
         self._known: dict[int, tuple[list[int], list[Outcomes]]] = {}
         self._over: dict[int, bool] = {}
         self._stop = ranking.constant[self.h]
+        self._past: Floats | None = None
         self._reasons = not graph.has_goal and bool(self.how.done.terms) and not self.how.by_itself
 
     def alternatives(self, state: int) -> tuple[list[int], list[Outcomes]]:
@@ -72,6 +77,15 @@ class Chooser:
                 found.setdefault(tuple(sorted((round(p, 12), s) for p, s in outcomes)), number)
             known = self._known[state] = list(found.values()), list(found)
         return known
+
+    def remember(self, seen: Mapping[int, int]) -> None:
+        """The past, as states and how often they were come to: what steps add to it, where histories count."""
+        if self.how.history:
+            values = self.ranking(self.graph, list(seen))[list(seen), self.g]
+            self._past = np.repeat(values, list(seen.values()))
+
+    def _standing(self, g: Floats) -> Floats:
+        return g if self._past is None else standing(g, self._past, self.how.history)
 
     def _ending(self, states: Sequence[int]) -> Floats:
         """What it is worth that the episode is over in these states; 0 where it is not."""
@@ -93,7 +107,8 @@ class Chooser:
         odds = np.array([p for each in outcomes for p, _ in each])
         sizes = [len(each) for each in outcomes]
         first = np.cumsum([0, *sizes[:-1]])
-        found = np.add.reduceat((table[flat, self.g] + self._ending(flat)) * odds, first) - table[befores, self.g]
+        reached = self._standing(table[flat, self.g]) + self._ending(flat)
+        found = np.add.reduceat(reached * odds, first) - self._standing(table[befores, self.g])
         broken = np.zeros(len(outcomes))
         if self.ranking.rules:
             rules = slice(2, 2 + self.ranking.rules)
@@ -133,6 +148,20 @@ class Chooser:
         """What it is worth to stop here; a world that knows its goal decides itself."""
         return NEVER_STOP if self.has_goal else float(self.ranking(self.graph, [state])[state, self.h])
 
+    def going_on(self, worth: Floats) -> float:
+        """What it is worth not to stop: the best alternative. Where those are only some of very many, nearly the same
+        thing is there many times over, each time a little likely: then all of them together."""
+        return float(np.logaddexp.reduce(worth)) if self._open else float(worth.max())
+
+    def together(self, worth: Floats, to: Sequence[int]) -> Floats:
+        """What alternatives are worth, each with those that are like it where they are only some of very many: what is
+        there many times over is the likelier, and its middle the best of it."""
+        if not self._open:
+            return worth
+        parts = self.ranking.parts(self.graph, to)
+        apart = np.abs(parts[:, None] - parts[None]).sum(axis=-1)
+        return np.asarray(np.logaddexp.reduce(worth[None] - ALIKE * apart, axis=1), np.float64)
+
     def unlike_an_end(self, state: int) -> float:
         """By how much less it is worth to be done here than where demonstrations ended."""
         reached = self.stopping(state)
@@ -142,6 +171,7 @@ class Chooser:
     def options(self, state: int, left: int, seen: Mapping[int, int], patience: float | None = None) -> Options:
         """What each alternative is worth: alone, or with the best way that begins with it."""
         patience = self.how.patience if patience is None else patience
+        self.remember(seen)
         actions, outcomes = self.alternatives(state)
         stop = self.stopping(state)
         if not actions:
@@ -215,7 +245,8 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
     for again in range(AGAIN):
         if trouble <= SAME or walk.clock.reason():
             break
-        other, its_gain, its_trouble = walk.go(np.random.default_rng([query.seed, 3, again]), LOOSE)
+        loose = LOOSE * 2 ** (again // LOOSER)
+        other, its_gain, its_trouble = walk.go(np.random.default_rng([query.seed, 3, again]), loose)
         if its_trouble < trouble - SAME and its_gain - its_trouble > gained - trouble:
             found, gained, trouble = other, its_gain, its_trouble
     return found
@@ -276,7 +307,7 @@ class _Walk:
             if not options.actions:
                 reason = "dead end" if graph.has_goal else "finished"
                 break
-            if options.stop > options.worth.max() + 1e-12:
+            if options.stop > chooser.going_on(options.worth) + 1e-12:
                 reason = "stopped"
                 break
             likeliest = [max(each)[1] for each in options.outcomes]
@@ -287,6 +318,7 @@ class _Walk:
                 worth += FRESH * (
                     np.asarray(graph.reached(likeliest), np.float64) - [seen.get(s, 0) for s in likeliest]
                 )
+            worth = chooser.together(worth, likeliest)
             best = np.flatnonzero(worth > worth.max() - max(loose, SAME))
             chosen = int(best[rng.integers(len(best))])
             added, broken = chooser.gains([states[-1]], [options.outcomes[chosen]])

@@ -12,9 +12,9 @@ from meip.base.errors import LearningError, did_you_mean
 from meip.concepts.language import Concept
 from meip.learning.selection import precedence
 from meip.utility.preferences import Before, Preferences, Statement
-from meip.utility.terms import Edit, Utility
+from meip.utility.terms import Edit, Utility, UtilityTerm, edit
 
-__all__ = ["edited"]
+__all__ = ["bent", "edited"]
 
 
 def edited(utility: Utility, how: Preferences, name: str, weight: float, note: str) -> tuple[Utility, Preferences]:
@@ -41,6 +41,27 @@ def edited(utility: Utility, how: Preferences, name: str, weight: float, note: s
         found, statements = _without_order(found, along), tuple(s for s in statements if not _orders(s, along))
     found = dataclasses.replace(found, statements=statements)
     return dataclasses.replace(changed, edits=(*utility.edits, record)), found
+
+
+def bent(
+    utility: Utility, how: Preferences, name: str, weights: tuple[float, ...], note: str
+) -> tuple[Utility, Preferences]:
+    """The same with one curve bent by hand; the models that held a demonstration out are bent by as much."""
+    before = next(term for term in utility.terms if str(term.concept) == name)
+    changed = edit(utility, name, weights=weights, note=note)
+    added = [after - old for after, old in zip(weights, before.weights, strict=True)]
+    held = tuple(dataclasses.replace(h, utility=_moved(h.utility, before, added)) for h in how.held_out)
+    return changed, dataclasses.replace(how, held_out=held)
+
+
+def _moved(utility: Utility, curve: UtilityTerm, added: list[float]) -> Utility:
+    terms = tuple(
+        dataclasses.replace(t, weights=tuple(w + d for w, d in zip(t.weights, added, strict=True)))
+        if t.concept == curve.concept and t.knots == curve.knots
+        else t
+        for t in utility.terms
+    )
+    return dataclasses.replace(utility, terms=terms)
 
 
 def _weight(utility: Utility, how: Preferences, name: str, told: Statement | None) -> float | None:

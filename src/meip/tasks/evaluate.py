@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.base.errors import BudgetError, LearningError
-from meip.base.parallel import parallel_map, task_rng
+from meip.base.parallel import task_rng
 from meip.base.results import Row, mean_row, share_row
 from meip.concepts.language import Concept
 from meip.concepts.values.columns import Programs, values_at
@@ -40,7 +40,7 @@ USUAL_SEARCHES = 20  # the paper's
 MOST = 10_000
 UNLIKELY = 1e-12
 STOP = -1  # in place of an action
-GAVE_UP = ("dead end", "iterations", "nodes", "seconds")  # why a search ends without the goal
+GAVE_UP = ("dead end", "iterations", "nodes", "seconds", "memory", "cancelled")  # why a search ends without the goal
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,8 @@ def evaluate(
     def told(done: int, total: int) -> None:
         run.tell(stage="worlds", done=done, of=total)
 
-    found = parallel_map(_measured, items, jobs=run.jobs, backend=run.backend, progress=told)
+    with run.workers() as workers:
+        found = workers.map(_measured, items, progress=told)
     about = {"experiment": "evaluation", "seed": asked.seed, **(conditions or {})}
     return [{**about, **row} for rows in found for row in rows]
 

@@ -55,7 +55,7 @@ class Provenance(Strict):
     objective: str
     """What it maximised: plans, choices, history, svm or svm-literal."""
     learner: str
-    """What demonstrations were compared by: plans, choices or history. It decides how plans are searched for."""
+    """What demonstrations were compared by: plans or choices. It decides how plans are searched for."""
     options: dict[str, Any]
     """Every option that was used, by its name."""
     demonstrations: int
@@ -189,6 +189,8 @@ class Task(Strict):
     """Which actions to bring up, learned along with the utility where a world has too many to list."""
     demonstrated: Demonstrated | None = field(default=None, metadata=OMIT)
     """What the demonstrations show by themselves, for `evaluate` to compare behaviour with."""
+    made_of: tuple[str, ...] | None = field(default=None, metadata=OMIT)
+    """The kinds of parts that the problems shown had, where the world says (the hook `MadeOf`)."""
     preferences: Preferences | None = field(default=None, metadata=OMIT)
     """How somebody chooses step by step: rules, order, when to stop. None where whole plans were compared."""
 
@@ -369,8 +371,8 @@ class Task(Strict):
         """The same task with the weights of a concept set by hand; recorded.
 
         Where single choices were learned from, the concept is that of a statement (or any that plans go by), and what
-        says nearly the same in the demonstrations changes along with it; 0 strikes it, rules and order included. Else
-        in one member, or in all that have it.
+        says nearly the same in the demonstrations changes along with it; 0 strikes it, rules and order included. A
+        curve has a weight for each knot, and changes alone. Else in one member, or in all that have it.
         """
         name = str(concept)
         if self.preferences is not None:
@@ -393,12 +395,19 @@ class Task(Strict):
         return self.edit(concept, [0.0], note)
 
     def _edited(self, name: str, weights: tuple[float, ...], note: str) -> Task:
-        from meip.tasks.edits import edited
+        from meip.tasks.edits import bent, edited
 
-        if len(weights) != 1:
+        how, curved = cast(Preferences, self.preferences), self._curved(name)
+        if curved and len(weights) != 1:
+            utility, preferences = bent(self.members[0], how, name, weights, note)
+        elif len(weights) != 1:
             raise LearningError(f"{name}: a statement has one weight, got {len(weights)}")
-        utility, preferences = edited(self.members[0], cast(Preferences, self.preferences), name, weights[0], note)
+        else:
+            utility, preferences = edited(self.members[0], how, name, weights[0], note)
         return dataclasses.replace(self, members=(utility,), preferences=preferences)
+
+    def _curved(self, name: str) -> bool:
+        return any(str(term.concept) == name and term.size > 1 for term in self.members[0].terms)
 
     def with_note(self, note: str) -> Task:
         """The same task with a remark."""

@@ -19,11 +19,11 @@ from meip.concepts.language import Composite
 from meip.concepts.values.columns import values_at
 from meip.model.graph import StateGraph
 from meip.utility.ranking import UtilityRanking
-from meip.utility.terms import ConceptText, Utility, UtilityTerm
+from meip.utility.terms import ConceptText, Utility, UtilityTerm, features
 
 __all__ = [
     "Before", "ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "Statement", "StatementKind", "View",
-    "beaten", "summed", "with_order",
+    "beaten", "standing", "summed", "with_order",
 ]  # fmt: skip
 
 SAME = 1e-9
@@ -124,6 +124,8 @@ class Preferences(Strict):
     """What a step has to gain to be taken without looking further."""
     patience: float = 0.0
     """Discount of what is further ahead; 0: look ahead only where no single step gains enough."""
+    history: float = field(default=0.0, metadata=OMIT)
+    """How soon a rise of g above all that was before levels off (`standing`); 0: a step counts by what it adds to g."""
     held_out: tuple[HeldOut, ...] = ()
     """Without each demonstration; then simpler ones, with dearer statements."""
     statements: tuple[Statement, ...] = ()
@@ -177,6 +179,16 @@ class ChoiceRanking(UtilityRanking):
             found[:, self.ranked] = np.where(missing[:, self._places], np.nan, values[:, self._places])
         return found
 
+    def parts(self, graph: StateGraph, states: Sequence[int]) -> Floats:
+        """What each term adds to g in these states [S, terms]."""
+        terms = self.wishes.terms
+        if not terms:
+            return np.zeros((len(states), 1))
+        values, missing = values_at(graph, self._program(graph.domain), states)
+        own = [self.concepts.index(term.concept) for term in terms]
+        table = features(terms, values[:, own], missing[:, own]) * self.wishes.weights
+        return np.add.reduceat(table, np.cumsum([0, *(t.size for t in terms[:-1])]), axis=1)
+
     def view(self, number: int) -> View:
         """What one model sees: 0 is the learned one, the others each held a demonstration out."""
         how = self.preferences
@@ -225,6 +237,14 @@ def with_order(utility: Utility, preferences: Preferences) -> Utility:
         for pair in preferences.order
     ]
     return summed([*utility.terms, *pairs])
+
+
+def standing(g: Floats, past: Floats, sharpness: float) -> Floats:
+    """How high values of g [V] stand above those of the past: the mean of tanh(sharpness * (g - g before)), in units of
+    g; for a sharpness of 0 their mean difference."""
+    difference = g[:, None] - past
+    bent = np.tanh(sharpness * difference) / sharpness if sharpness else difference
+    return np.asarray(bent.mean(axis=1), np.float64)
 
 
 def beaten(before: Floats, after: Floats, start: Ints, largest: bool = True) -> Floats:

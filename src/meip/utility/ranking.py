@@ -133,7 +133,8 @@ class UtilityRanking(Ranking):
         if np.isnan(values).any() and np.isnan(values[~missing]).any():
             raise LearningError("a concept is NaN in a state where it is not marked as missing")
         if len(self._terms):
-            _utilities(values, missing, self._terms, self._start, self._knots, weights, found)
+            columns, gaps = np.ascontiguousarray(values.T), np.ascontiguousarray(missing.T)  # as they are in memory
+            _utilities(columns, gaps, self._terms, self._start, self._knots, weights, found)
         return found
 
     def mean_weights(self) -> Floats:
@@ -160,15 +161,15 @@ def _with_room(g: Floats, size: int) -> Floats:
 
 
 @kernel
-def _utilities(values: Any, missing: Any, terms: Any, start: Any, knots: Any, weights: Any, out: Any) -> None:
+def _utilities(columns: Any, missing: Any, terms: Any, start: Any, knots: Any, weights: Any, out: Any) -> None:
     """out [S, members] += the terms' curves: `utility.basis` times the weights, without making the basis."""
     for t in range(len(terms)):
         concept, way = terms[t, 0], terms[t, 1]
         low, high = start[t], start[t + 1]
-        for s in range(len(values)):
-            if missing[s, concept]:
+        for s in range(len(out)):
+            if missing[concept, s]:
                 continue
-            value = values[s, concept]
+            value = columns[concept, s]
             if way == ONE:
                 for m in range(out.shape[1]):
                     out[s, m] += (value - knots[low]) * weights[low, m]

@@ -180,8 +180,8 @@ def test_the_papers_fluents_can_be_asked_for(tmp_path: Path, capsys: pytest.Capt
 
 def test_demonstrations_are_drawn_one_row_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("fold", "render", BUNDLED, "-o", tmp_path / "demos.svg", "--theme", "dark", "--columns", 2) == 0
-    assert "15 rows" in capsys.readouterr().out
-    assert (tmp_path / "demos.svg").read_text(encoding="utf-8").count("other side") == 15
+    assert "20 rows" in capsys.readouterr().out
+    assert (tmp_path / "demos.svg").read_text(encoding="utf-8").count("other side") == 20
 
 
 def test_garments_convert_to_fold_and_back(tmp_path: Path) -> None:

@@ -16,13 +16,17 @@ from numpy.typing import NDArray
 
 from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import DomainError
+from meip.base.kernels import Twins
 from meip.concepts.language import Aggregated, Term
 from meip.concepts.operations import TIE
-from meip.concepts.values.kernels import ALL, STATES, TILE, Bits, pack, run
+from meip.concepts.values import kernels, plain
+from meip.concepts.values.kernels import ALL, STATES, TILE, Bits
 from meip.concepts.values.program import Bound, Classes, Input, Program
 from meip.model.domain import Domain, FactBlock
 
 __all__ = ["Batch", "batches", "dense"]
+
+PACK, RUN = Twins(kernels.pack, plain.pack), Twins(kernels.run, plain.run)
 
 
 def batches(domain: Domain, blocks: Sequence[FactBlock]) -> list[Batch]:
@@ -86,6 +90,7 @@ class Batch:
             inputs[:, at : at + bits.shape[1]] = bits
             at += bits.shape[1]
         arena = np.empty((bound.tuples, TILE), np.uint64)
+        run = RUN.of(10.0 * tiles * len(bound.code))
         run(bound.code, inputs, bound.pool, arena, self._values(program), values, missing, prints, self.states)
         return arena
 
@@ -132,6 +137,7 @@ class Batch:
             if table.shape[1:] != shape:
                 at = places[tuple([slice(k) for k in table.shape[1:]])].reshape(-1)
             flat = np.ascontiguousarray(table, np.bool_).reshape(len(table), at.size)
+            pack = PACK.of(5.0 + flat.size / 1000)
             pack(flat.view(np.uint8), at, first, len(block.states), out)
             first += len(block.states)
         return out

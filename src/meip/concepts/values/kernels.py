@@ -73,6 +73,14 @@ def pack(table: NDArray[np.uint8], at: Code, first: int, count: int, out: Bits) 
 
 
 @kernel
+def _copy(m: Bits, to: int, source: Bits, a: int, n: int) -> None:
+    """n tuples, one by one: assigning slices would compile half a library of error messages."""
+    for i in range(n):
+        for w in range(TILE):
+            m[to + i, w] = source[a + i, w]
+
+
+@kernel
 def _outer(m: Bits, to: int, a: int, b: int, x: int, y: int) -> None:
     for i in range(x):
         for j in range(y):
@@ -93,7 +101,7 @@ def _add(m: Bits, to: int, b: int, n: int, v0: np.uint64, v1: np.uint64, v2: np.
 @kernel
 def _close(m: Bits, to: int, a: int, n: int) -> None:
     """Warshall's algorithm; a link that no state of the tile has is passed over."""
-    m[to : to + n * n] = m[a : a + n * n]
+    _copy(m, to, m, a, n * n)
     for k in range(n):
         for i in range(n):
             v = m[to + i * n + k]
@@ -114,7 +122,9 @@ def _some(m: Bits, to: int, a: int, b: int, x: int, y: int, z: int) -> None:
                 t3 |= role[j, 3] & filler[j, 3]
             m[to + i, 0], m[to + i, 1], m[to + i, 2], m[to + i, 3] = t0, t1, t2, t3
         return
-    m[to : to + x * z] = ZERO
+    for i in range(to, to + x * z):
+        for w in range(TILE):
+            m[i, w] = ZERO
     for i in range(x):
         for j in range(y):
             v = m[a + i * y + j]
@@ -189,7 +199,8 @@ def _aggregate(m: Bits, scope: int, values: Floats, first: int, out: Floats) -> 
     """max, min, mean [3, STATES] of the numbers in the scope, NaN where there are none. NaN is no number."""
     states = min(STATES, values.shape[1] - first)
     number = np.zeros(STATES, np.int64)
-    out[0, :], out[1, :], out[2, :] = -np.inf, np.inf, 0.0
+    for s in range(STATES):
+        out[0, s], out[1, s], out[2, s] = -np.inf, np.inf, 0.0
     for i in range(values.shape[0]):
         for s in range(states):
             value = values[i, first + s]
@@ -272,7 +283,7 @@ def _term(m: Bits, one: Code, pool: Code) -> None:
         _count(m, to, a, b, x, y)
     elif op == Op.MOVE:
         for i in range(x):
-            m[to + i] = m[a + pool[extra + i]]
+            _copy(m, to + i, m, a + pool[extra + i], 1)
     elif op == Op.CLOSE:
         _close(m, to, a, x)
     elif op == Op.SAME:
@@ -339,7 +350,7 @@ def run(
             aggregates += 1
     reals, eighths = np.empty((aggregates, 3, STATES), np.float64), np.empty(8, np.uint64)
     for tile in range(inputs.shape[0]):
-        m[: inputs.shape[1]] = inputs[tile]
+        _copy(m, 0, inputs[tile], 0, inputs.shape[1])
         first = tile * STATES
         for i in range(code.shape[0]):
             one = code[i]

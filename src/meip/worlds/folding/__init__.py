@@ -7,8 +7,8 @@ and nothing of what is learned about them.
 - `world`: all of it as a World
 - `demonstrate`: the scripted demonstrator and the bundled demonstrations
 - `referee`, `creases`: was it folded as people do?
-- `carry_out`: a fold for hands; `render`, `canvas`: pictures; `diagrams`: what garments and folds are; `fluent_table`:
-  fluents beside the paper's
+- `sketch`: folding with a drawn line; `carry_out`: a fold for hands; `render`, `canvas`: pictures
+- `diagrams`: what garments and folds are; `fluent_table`: fluents beside the paper's
 - `grammar`: the And-Or graph of clothes, as data; `chart`, `derive`: the likeliest derivation of an outline
 - `png_pieces`, `parse_image`, `sheet`, `segment`: from a file to a straightened picture, a mask and its outline
 - `parts`, `planar`: to polygons; `parse_graph`: all of it as a document; `parse_picture`, `parse_tree`: to look at

@@ -19,9 +19,10 @@ from meip.worlds.folding.creases import moved_layers
 from meip.worlds.folding.folds import Fold
 from meip.worlds.folding.styles import STYLES
 
-__all__ = ["Carried", "carried", "centimetre", "instruction", "numbers", "sentences"]
+__all__ = ["Carried", "carried", "centimetre", "instruction", "likely_centimetre", "numbers", "sentences"]
 
 APART = 0.35  # two hands are at least this share of the crease's length apart
+USUAL = 62.0  # cm: the root of a grown-up's shirt's area
 REACHES = 0.5  # the second hand holds a point at least this share as far from the crease as the first
 
 UNITS = {"cm": "In cm", "garment": "In the garment's coordinates", "pixels": "In pixels of the picture"}
@@ -117,6 +118,11 @@ def _pair(point: Sequence[float]) -> str:
 def centimetre(garment: Garment) -> float:
     """The length of a unit in centimetres; templates are drawn in centimetres; 0 if nothing tells."""
     return garment.centimetre or (1.0 if garment.template in STYLES else 0.0)
+
+
+def likely_centimetre(garment: Garment) -> float:
+    """The same; where nothing tells, the garment is taken to be as large as a grown-up's shirt."""
+    return centimetre(garment) or USUAL / float(np.sqrt(garment.area))
 
 
 def _mapped(homography: Floats, points: Floats) -> Floats:

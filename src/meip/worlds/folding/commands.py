@@ -249,16 +249,19 @@ def demonstrate(
         Path, typer.Option("-o", "--output", metavar="FILE", callback=writable, help="JSON Lines file to append to.")
     ],
     templates: Annotated[
-        list[str] | None, typer.Option("--template", help="Kind of garment, once or more; default: shirts.")
+        list[str] | None,
+        typer.Option("--template", help="Kind of garment, once or more, also 'small hoodie'; default: a mix."),
     ] = None,
     garment: Annotated[
         Path | None, typer.Option("--garment", metavar="FILE", help="Fold this garment document instead.")
     ] = None,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many demonstrations.")] = 15,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many demonstrations.")] = 20,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Which proportions and noise.")] = 0,
     fluents: _Fluents = "extended",
 ) -> None:
-    """Make demonstrations with the scripted demonstrator: sleeves, then in half, with a person's noise.
+    """Make demonstrations with the scripted demonstrator: hood, sleeves, then in half, with a person's noise.
+
+    What is small (a baby's) is not halved. By default T-shirts, long-sleeves and hoodies in turn, some of them small.
 
     \b
     Examples:
@@ -274,13 +277,13 @@ def demonstrate(
 
     rng = np.random.default_rng(seed)
     for name in templates or ():
-        if name not in TEMPLATES:
+        if name.removeprefix("small ") not in TEMPLATES:
             raise MeipError(f"no garment template {name!r}; {did_you_mean(name, TEMPLATES)}")
     if garment is not None:
         found = documents.read(garment, "garment")
         shown = [scripted.demonstrate(found, rng) for _ in range(count)]
     else:
-        shown = scripted.random_demonstrations(count, rng, tuple(templates or ("tshirt", "longsleeve")))
+        shown = scripted.random_demonstrations(count, rng, tuple(templates or scripted.SHOWN))
     _check_fluents(fluents)
     for one in shown:
         said = {} if fluents == "extended" else {"fluents": fluents}
@@ -301,7 +304,7 @@ def write_problem(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", callback=writable, help="The problem document (.json).")
     ],
-    folds: Annotated[int, typer.Option(min=1, help="How often it may be folded.")] = 3,
+    folds: Annotated[int, typer.Option(min=1, help="How often it may be folded at most.")] = 5,
     candidates: Annotated[int, typer.Option(min=1, help="Folds that are considered in each state.")] = 40,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Which of them.")] = 0,
     fluents: _Fluents = "extended",

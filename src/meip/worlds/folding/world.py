@@ -7,6 +7,7 @@ tried. Actions with the same result are one.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,14 +21,16 @@ from meip.base import documents
 from meip.base.errors import WorldError, did_you_mean
 from meip.model.demonstrations import Demonstration, Plan, replay
 from meip.model.domain import Domain, FactBlock, Facts
+from meip.model.scenes import Line, Scene, Stroke
 from meip.model.world import Picture, World
-from meip.worlds.folding.carry_out import instruction, sentences
+from meip.worlds.folding.carry_out import instruction, likely_centimetre, sentences
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fluents import DOMAIN, fact_blocks
 from meip.worlds.folding.folds import Fold, fold, pile
 from meip.worlds.folding.garments import garment
 from meip.worlds.folding.paper_fluents import PAPER, paper_blocks
 from meip.worlds.folding.proposal import Proposal, Proposed, find_folds, learn_proposal
+from meip.worlds.folding.sketch import line_of, scene, stroke
 
 __all__ = ["Folding", "proposal_from"]
 
@@ -40,13 +43,13 @@ WILD = 0.4  # .. and the share of them that are from the uniform grid
 
 @dataclass(frozen=True)
 class Folding(World):
-    """Fold this garment up to horizon - 1 times."""
+    """Fold this garment up to horizon - 1 times; to stop earlier is a choice like any other."""
 
     kind: ClassVar[str] = "folding"
 
     garment: Garment = field(default_factory=lambda: garment("tshirt"))
     """In problem documents also the name of a template."""
-    horizon: int = 4
+    horizon: int = 6
     proposal: Proposal = field(default_factory=Proposal)
     candidates: int = 40
     """How many folds are considered in a state."""
@@ -67,6 +70,7 @@ class Folding(World):
             raise WorldError(f"no fluents are called {self.fluents!r}; {did_you_mean(self.fluents, FLUENTS)}")
         object.__setattr__(self, "_flat", Cloth.flat(self.garment))
         object.__setattr__(self, "_near", OrderedDict())
+        object.__setattr__(self, "_centimetre", likely_centimetre(self.garment))
 
     @classmethod
     def spelled_out(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,7 +122,8 @@ class Folding(World):
     def facts_batch(self, states: Sequence[Cloth]) -> list[FactBlock]:
         if self.fluents == "paper":
             return paper_blocks(states, self.garment.logo)
-        return fact_blocks(pile(states)) if states else []
+        unit: float = self._centimetre  # type: ignore[attr-defined]
+        return fact_blocks(pile(states), centimetre=unit) if states else []
 
     def decode_action(self, value: Any) -> Fold:
         """Any four finite numbers (x, y, r, theta) with r > 0."""
@@ -150,6 +155,25 @@ class Folding(World):
             instruction(self.garment, before, action, after)
             for before, action, after in zip(states, actions, states[1:], strict=False)
         ]
+
+    def made_of(self) -> list[str]:
+        """Body, sleeve, hood: the names of its parts, left and right alike."""
+        return [part.name.removesuffix("_left").removesuffix("_right") for part in self.garment.parts]
+
+    def action_parts(self, action: Fold) -> Sequence[tuple[str, str]]:
+        x, y, _, theta = action
+        return [("action", "fold"), ("where", f"at ({x:.1f}, {y:.1f})"), ("angle", f"{math.degrees(theta) % 180:.0f}°")]
+
+    def scene(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> Scene:
+        """The cloth as it lies after these folds, to draw the next one over it."""
+        return scene(self.garment, states, actions)
+
+    def stroke(self, state: Cloth, line: Line) -> Stroke:
+        """What a drawn line would fold, or why it would not."""
+        return stroke(state, line)
+
+    def line_of(self, action: Fold) -> Line:
+        return line_of(action)
 
     def draw(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> list[Picture]:
         """The flat cloth, every fold before and after with its own numbers, and the other side in the end."""

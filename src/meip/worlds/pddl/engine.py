@@ -97,11 +97,12 @@ class BaseEngine(ABC):
     def reached(self, states: Words) -> Bools:
         """[K] does the goal hold?"""
         rows = self.rows(states)
-        word, mask, need = self._goal_tests
-        start, operation, integer, real = self._goal_arrays
-        return kernels.goal_reached(
-            rows, self.numbers(rows), word, mask, need, self._goal_program, start, operation, integer, real
-        )
+        reached = np.empty(len(rows), dtype=np.bool_)
+        kernels.all_set(rows, *self._goal_tests, reached)
+        if self._goal_program >= 0:
+            floats, (start, operation, integer, real) = rows.view(np.float64), self._goal_arrays
+            kernels.holds(rows, floats, self.layout.words, self._goal_program, start, operation, integer, real, reached)
+        return reached
 
     def unmet(self, states: Words) -> Ints:
         """[K] how many literals of the goal do not hold; one more where the goal's other conditions do not."""
@@ -196,11 +197,12 @@ class BaseEngine(ABC):
         out = np.empty((len(outcomes), self.width), dtype=np.uint64)
         kernels.apply_general(
             rows,
-            self.numbers(rows),
+            rows.view(np.float64),
+            self.layout.words,
             parents,
             outcomes,
             out,
-            self.numbers(out),
+            out.view(np.float64),
             *(table.patch_start, table.patch_word, table.patch_clear, table.patch_set),
             *(table.when_start, table.when_program, table.when_fact, table.when_add),
             *(table.set_start, table.set_program, table.set_kind, table.set_target, table.set_amount),
@@ -214,8 +216,9 @@ class BaseEngine(ABC):
             rows, self.layout.words, *watch, table.test_start, table.test_word, table.test_mask, table.test_need
         )
         if table.has_conditions:
+            floats, words = rows.view(np.float64), self.layout.words
             offsets, actions = kernels.keep_conditions(
-                rows, self.numbers(rows), offsets, actions, table.condition, *table.programs
+                rows, floats, words, offsets, actions, table.condition, *table.programs
             )
         return offsets, actions
 

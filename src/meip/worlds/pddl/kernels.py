@@ -1,4 +1,10 @@
-"""The inner loops over packed states, compiled. Arrays in, arrays out; names and shapes as in `tables.ActionTable`."""
+"""The inner loops over packed states, compiled. Arrays in, arrays out; names and shapes as in `tables.ActionTable`.
+
+Each is compiled once: states are always [K, width] in one piece and writable, their numbers the same words read as
+floats from `words` on (a view of the last columns would be another type of array for one state than for two), and what
+kernels hand each other comes out of arrays (0 by name would be a type of its own). Conditions that are more than bits
+have kernels of their own, which a domain without them never compiles.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,7 @@ from meip.base.arrays import Bools, Floats, Ints, Words
 from meip.base.kernels import kernel
 
 __all__ = [
-    "apply_general", "apply_plain", "goal_reached", "hash_row", "insert", "keep_conditions", "match", "rehash",
+    "all_set", "apply_general", "apply_plain", "hash_row", "holds", "insert", "keep_conditions", "match", "rehash",
 ]  # fmt: skip
 
 
@@ -29,23 +35,26 @@ def _passes(row: Words, action: int, test_start: Ints, test_word: Ints, test_mas
 @kernel
 def _grown(buffer: Ints) -> Ints:
     larger = np.empty(2 * len(buffer), dtype=np.int64)
-    larger[: len(buffer)] = buffer
+    for i in range(len(buffer)):  # assigning a slice would compile the joining of strings for its error message
+        larger[i] = buffer[i]
     return larger
 
 
 @kernel
 def _sort(buffer: Ints, low: int, high: int) -> None:
-    """Insertion sort: the runs are short and nearly in order."""
-    if high - low > 256:
-        buffer[low:high] = np.sort(buffer[low:high])
-        return
-    for i in range(low + 1, high):
-        x = buffer[i]
-        j = i - 1
-        while j >= low and buffer[j] > x:
-            buffer[j + 1] = buffer[j]
-            j -= 1
-        buffer[j + 1] = x
+    """Insertion sort, as the runs are short and nearly in order; of long ones first what is far apart (Shell's)."""
+    gap = 1
+    while 256 * gap < high - low:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(low + gap, high):
+            x = buffer[i]
+            j = i - gap
+            while j >= low and buffer[j] > x:
+                buffer[j + gap] = buffer[j]
+                j -= gap
+            buffer[j + gap] = x
+        gap //= 3
 
 
 @kernel
@@ -68,7 +77,6 @@ def match(
     bits = len(watch_start) - 2
     for k in range(count):
         row = states[k]
-        begin = n
         for w in range(words + 1):
             word = row[w] if w < words else one
             while word != none:
@@ -82,8 +90,8 @@ def match(
                             found = _grown(found)
                         found[n] = action
                         n += 1
-        _sort(found, begin, n)
         offsets[k + 1] = n
+        _sort(found, offsets[k], offsets[k + 1])
     return offsets, found[:n]
 
 
@@ -112,8 +120,9 @@ def _bit(row: Words, fact: int) -> bool:
 
 @kernel
 def _run(
-    program: int, row: Words, numbers: Floats, start: Ints, operation: Ints, integer: Ints, real: Floats, stack: Floats
-) -> float:
+    program: int, row: Words, numbers: Floats, words: int, start: Ints, operation: Ints, integer: Ints, real: Floats,
+    stack: Floats,
+) -> float:  # fmt: skip
     """The value of a postfix program in a state; conditions are 0 or 1 (operations as in `programs`)."""
     top = -1
     for i in range(start[program], start[program + 1]):
@@ -126,7 +135,7 @@ def _run(
             stack[top] = 1.0 if _bit(row, integer[i]) == (code == 1) else 0.0
         elif code == 3:
             top += 1
-            stack[top] = numbers[integer[i]]
+            stack[top] = numbers[words + integer[i]]
         elif code == 8:
             stack[top] = -stack[top]
         elif code == 16:
@@ -168,8 +177,8 @@ def _binary(code: int, one: float, other: float) -> float:
 
 @kernel
 def keep_conditions(
-    states: Words, numbers: Floats, offsets: Ints, actions: Ints, condition: Ints, start: Ints, operation: Ints,
-    integer: Ints, real: Floats,
+    states: Words, numbers: Floats, words: int, offsets: Ints, actions: Ints, condition: Ints, start: Ints,
+    operation: Ints, integer: Ints, real: Floats,
 ) -> tuple[Ints, Ints]:  # fmt: skip
     """Drop the actions whose further condition is false."""
     stack = np.empty(len(operation) + 1, dtype=np.float64)
@@ -178,8 +187,8 @@ def keep_conditions(
     n = 0
     for k in range(len(offsets) - 1):
         for m in range(offsets[k], offsets[k + 1]):
-            program = condition[actions[m]]
-            if program < 0 or _run(program, states[k], numbers[k], start, operation, integer, real, stack) != 0.0:
+            program, row, own = condition[actions[m]], states[k], numbers[k]
+            if program < 0 or _run(program, row, own, words, start, operation, integer, real, stack) != 0.0:
                 kept[n] = actions[m]
                 n += 1
         kept_offsets[k + 1] = n
@@ -202,11 +211,12 @@ def _assign(kind: int, old: float, amount: float) -> float:
 @kernel
 def apply_general(
     states: Words,  # [K, width]
-    numbers: Floats,  # [K, F]
+    numbers: Floats,  # [K, width] the same as floats
+    words: int,  # where numbers begin
     parents: Ints,  # [M] the state of each result
     outcomes: Ints,  # [M] the outcome that happens
     out: Words,  # [M, width] results
-    out_numbers: Floats,  # [M, F] a view of results
+    out_numbers: Floats,  # [M, width] the same as floats
     patch_start: Ints,
     patch_word: Ints,
     patch_clear: Words,
@@ -239,7 +249,7 @@ def apply_general(
             for j in range(when_start[o], when_start[o + 1]):
                 if when_add[j] != add:
                     continue
-                if _run(when_program[j], row, old, start, operation, integer, real, stack) != 0.0:
+                if _run(when_program[j], row, old, words, start, operation, integer, real, stack) != 0.0:
                     bit = one << np.uint64(when_fact[j] & 63)
                     w = when_fact[j] >> 6
                     out[m, w] = out[m, w] | bit if add == 1 else out[m, w] & ~bit
@@ -248,28 +258,34 @@ def apply_general(
                     out[m, patch_word[j]] |= patch_set[j]
         for j in range(set_start[o], set_start[o + 1]):
             program = set_program[j]
-            if program < 0 or _run(program, row, old, start, operation, integer, real, stack) != 0.0:
-                amount = _run(set_amount[j], row, old, start, operation, integer, real, stack)
+            if program < 0 or _run(program, row, old, words, start, operation, integer, real, stack) != 0.0:
+                amount = _run(set_amount[j], row, old, words, start, operation, integer, real, stack)
+                at = words + set_target[j]
                 # + 0.0 makes -0.0 equal 0.0, bit by bit
-                out_numbers[m, set_target[j]] = _assign(set_kind[j], out_numbers[m, set_target[j]], amount) + 0.0
+                out_numbers[m, at] = _assign(set_kind[j], out_numbers[m, at], amount) + 0.0
 
 
 @kernel
-def goal_reached(
-    states: Words, numbers: Floats, test_word: Ints, test_mask: Words, test_need: Words, program: int, start: Ints,
-    operation: Ints, integer: Ints, real: Floats,
-) -> Bools:  # fmt: skip
-    """[K] does the goal hold in each state?"""
-    stack = np.empty(len(operation) + 1, dtype=np.float64)
-    reached = np.ones(states.shape[0], dtype=np.bool_)
+def all_set(states: Words, test_word: Ints, test_mask: Words, test_need: Words, out: Bools) -> None:
+    """out [K]: do all bits have the values that are needed?"""
     for k in range(states.shape[0]):
+        out[k] = True
         for j in range(len(test_word)):
             if states[k, test_word[j]] & test_mask[j] != test_need[j]:
-                reached[k] = False
+                out[k] = False
                 break
-        if reached[k] and program >= 0:
-            reached[k] = _run(program, states[k], numbers[k], start, operation, integer, real, stack) != 0.0
-    return reached
+
+
+@kernel
+def holds(
+    states: Words, numbers: Floats, words: int, program: int, start: Ints, operation: Ints, integer: Ints, real: Floats,
+    out: Bools,
+) -> None:  # fmt: skip
+    """out [K]: is the condition true, too?"""
+    stack = np.empty(len(operation) + 1, dtype=np.float64)
+    for k in range(states.shape[0]):
+        if out[k]:
+            out[k] = _run(program, states[k], numbers[k], words, start, operation, integer, real, stack) != 0.0
 
 
 @kernel

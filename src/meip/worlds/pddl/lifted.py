@@ -129,8 +129,9 @@ class LiftedEngine(BaseEngine):
         if table.has_conditions:
             rows = row[None]
             offsets = np.array([0, table.actions], dtype=np.int64)
+            floats, words = rows.view(np.float64), self.layout.words
             _, positions = kernels.keep_conditions(
-                rows, self.numbers(rows), offsets, positions, table.condition, *table.programs
+                rows, floats, words, offsets, positions, table.condition, *table.programs
             )
         return table, positions
 

@@ -151,7 +151,8 @@ class PddlWorld(World):
 
     def pack(self, states: Sequence[bytes]) -> Words:
         """[K, width] packed rows of states."""
-        return np.frombuffer(b"".join(states), dtype=np.uint64).reshape(len(states), self.engine.width)
+        # a bytearray, as arrays that may not be written to are another type, for which kernels would be compiled again
+        return np.frombuffer(bytearray().join(states), dtype=np.uint64).reshape(len(states), self.engine.width)
 
     def initial(self) -> Sequence[tuple[float, bytes]]:
         return [(1.0, self.engine.initial.tobytes())]
@@ -201,6 +202,12 @@ class PddlWorld(World):
 
     def decode_action(self, value: Any) -> str:
         return step_text(self._step(value))
+
+    def action_parts(self, action: str) -> Sequence[tuple[str, str]]:
+        """The name, and what each parameter is bound to."""
+        name, *objects = self._step(action)
+        parameters = self.file.actions[name].parameters
+        return [("action", name), *((p.name.lstrip("?"), o) for p, o in zip(parameters, objects, strict=True))]
 
     def _illegal(self, state: bytes, step: tuple[str, ...]) -> str | None:
         """Why a step is not legal here; None where it is."""

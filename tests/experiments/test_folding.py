@@ -140,14 +140,14 @@ def test_there_is_something_to_look_at(folded: tuple[list[Row], Path]) -> None:
 def test_every_figure_of_the_paper_has_its_counterpart(folded: tuple[list[Row], Path]) -> None:
     rows, out = folded
     written = draw(rows, out)
-    names = ("orders", "transfer", "structures", "line", "actions", "proposed")
+    names = ("orders", "transfer", "structures", "line", "actions", "proposed", "trees")
     assert [path.name for path in written] == [f"folding-{name}.svg" for name in names]
     for path in written:
         assert misplaced(path.read_text()) == [], path.name
     texts = {path.stem: path.read_text() for path in written}
     assert "10,800" in texts["folding-actions"] and "2,258 have different results" in texts["folding-actions"]
     assert "3 polygons, 15 edges, 19 vertices" in texts["folding-structures"]
-    assert "order kept in" in texts["folding-transfer"]
+    assert "in the table: kept in" in texts["folding-transfer"]
 
 
 def test_the_rows_are_the_same_for_any_number_of_jobs() -> None:

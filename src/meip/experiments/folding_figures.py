@@ -6,6 +6,7 @@ folding-structures  the edges and vertices of every garment
 folding-line        what a fold is
 folding-actions     the grid of folds
 folding-proposed    the folds that a learned proposal brings up
+folding-trees       the parse graph of the cloth, flat and after each fold
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from meip.worlds.folding.demonstrate import bundled, script_orders, scripted_fol
 from meip.worlds.folding.diagrams import action_space, entity_counts, folding_line, proposed_folds, structures
 from meip.worlds.folding.folds import Fold
 from meip.worlds.folding.garments import TEMPLATES, garment, random_garment
+from meip.worlds.folding.parse_tree import cloth_trees
 from meip.worlds.folding.referee import Referee
-from meip.worlds.folding.render import Row as Strip, contact_sheet, plan_row
+from meip.worlds.folding.render import Row as Strip, contact_sheet, demonstration_row, plan_row
 from meip.worlds.folding.world import Folding, proposal_from
 
 __all__ = ["draw", "log_likelihood", "orders", "transfer"]
@@ -51,6 +53,7 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
         "folding-line": folding_line(shown, cast(Fold, tuple(first.steps[0].action))),
         "folding-actions": action_space(garment("tshirt")),
         "folding-proposed": proposed_folds(garment("hoodie"), proposal_from(bundled())),
+        "folding-trees": cloth_trees(demonstration_row(first)),
     }
     for name, canvas in found.items():
         write_canvas(folder / f"{name}.svg", canvas)
@@ -156,7 +159,7 @@ def transfer(task: Task, shown: Demonstration, rows: Sequence[Row] = (), seed: i
     world = cast(Folding, load_problem(shown.problem))
     strips = [_strip(f"Shown (one of {task.provenance.demonstrations})", world, shown)]
     right = {
-        row["garment"]: f"; order kept in {row['value'] * row['n']:.0f} of {row['n']} plans"
+        row["garment"]: f"; in the table: kept in {row['value'] * row['n']:.0f} of {row['n']}"
         for row in rows
         if (row["metric"], row["method"], row["search"], row["trained"])
         == ("default_order", "meip", "choices", "varied")

@@ -177,3 +177,13 @@ def test_where_actions_are_samples_of_many_stopping_is_weighed_against_all_of_th
     for proposed, steps in (((1.0,), 0), ((1.0, 1.01, 0.99), 2)):
         graph = StateGraph(Line(proposed=proposed))  # its other actions lead back
         assert len(search(graph, ranking, [int(graph.initial[0])], Query()).actions) == steps
+
+
+def test_of_alternatives_that_are_samples_the_middle_of_what_is_there_many_times_is_taken() -> None:
+    place = Utility(
+        (UtilityTerm(parse_concept("max(place)", LINE), "real", (0.0, 1.0, 2.0, 3.0), (0.0, 2.0, 0.0, 2.2)),)
+    )
+    ranking = ChoiceRanking(place, Preferences(stop=-9.0))
+    graph = StateGraph(Line(proposed=(0.98, 1.0, 1.02, 3.0), horizon=2))
+    found = search(graph, ranking, [int(graph.initial[0])], Query())
+    assert [graph.action(a) for a in found.actions] == [1.0]

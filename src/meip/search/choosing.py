@@ -35,6 +35,7 @@ RATE = 0.07  # of the spread of a step's alternatives: what a value loses each t
 NEVER_STOP, FRESH = -1e3, 1e3
 AGAIN, LOOSE, LOOSER = 12, 0.2, 3  # walks after one that ran into trouble, by steps that are so much worse at most;
 # after so many by steps twice as much worse
+ALIKE = 0.5  # of what two alternatives differ by, in nats: so much likelier they are counted apart
 SAME = 1e-9
 Outcomes = tuple[tuple[float, int], ...]
 
@@ -151,6 +152,15 @@ class Chooser:
         """What it is worth not to stop: the best alternative. Where those are only some of very many, nearly the same
         thing is there many times over, each time a little likely: then all of them together."""
         return float(np.logaddexp.reduce(worth)) if self._open else float(worth.max())
+
+    def together(self, worth: Floats, to: Sequence[int]) -> Floats:
+        """What alternatives are worth, each with those that are like it where they are only some of very many: what is
+        there many times over is the likelier, and its middle the best of it."""
+        if not self._open:
+            return worth
+        parts = self.ranking.parts(self.graph, to)
+        apart = np.abs(parts[:, None] - parts[None]).sum(axis=-1)
+        return np.asarray(np.logaddexp.reduce(worth[None] - ALIKE * apart, axis=1), np.float64)
 
     def unlike_an_end(self, state: int) -> float:
         """By how much less it is worth to be done here than where demonstrations ended."""
@@ -308,6 +318,7 @@ class _Walk:
                 worth += FRESH * (
                     np.asarray(graph.reached(likeliest), np.float64) - [seen.get(s, 0) for s in likeliest]
                 )
+            worth = chooser.together(worth, likeliest)
             best = np.flatnonzero(worth > worth.max() - max(loose, SAME))
             chosen = int(best[rng.integers(len(best))])
             added, broken = chooser.gains([states[-1]], [options.outcomes[chosen]])

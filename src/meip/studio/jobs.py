@@ -35,12 +35,11 @@ LOG = "worker.log"
 
 
 class Jobs:
-    """The jobs of a project, and the workers that this process started."""
+    """The jobs of a project, and their workers."""
 
     def __init__(self, project: Project, worlds: Worlds) -> None:
         self.project, self.worlds = project, worlds
         self.table = JobTable(project.private / "jobs.sqlite")
-        self._started: dict[int, subprocess.Popen[bytes]] = {}
         self._lock = threading.RLock()  # one thread at a time looks after workers
 
     def start(self, task: str, demonstrations: list[str], options: dict[str, Any]) -> Job:
@@ -78,9 +77,6 @@ class Jobs:
     def watch(self) -> None:
         """Start workers again that were killed; after a few times the job waits for somebody to say so."""
         with self._lock:
-            for number, process in list(self._started.items()):
-                if process.poll() is not None:  # or it would stay a zombie
-                    del self._started[number]
             for job in self.table.active():
                 if self._gone(job.id):
                     self._replace(job)
@@ -118,7 +114,8 @@ class Jobs:
             raise MeipError(f"job {number} has a worker that is still at it, or just ending; try again in a moment")
         try:
             self.table.attempt(number)
-            self._started[number] = self._spawn(number, descriptor)
+            process = self._spawn(number, descriptor)
+            threading.Thread(target=process.wait, daemon=True).start()  # or it would stay a zombie when it ends
         finally:
             os.close(descriptor)
 

@@ -1,5 +1,5 @@
 """How fast each part is, as ratios to peers that do the same work in the same run. A module is a benchmark with
-``run(peers) -> rows``; `_compare` holds the stop-watch.
+``run(peers) -> rows``; `_compare` holds the stop-watch, `_chores` a world of any size.
 
 concepts   columns of concepts, against DLPlan
 graph      expanding a world

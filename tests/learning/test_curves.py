@@ -101,7 +101,7 @@ def test_a_view_may_be_asked_for_and_says_what_spoke_for_it() -> None:
 def test_a_plan_by_curves_says_why_and_how_sure_it_is() -> None:
     plan = by_curves().plan(Line(proposed=MOVES, begin=0.1, horizon=3))
     assert plan.method == "choices"
-    assert abs(0.1 + sum(plan.actions[:1]) - 1) < 0.3
+    assert abs(0.1 + sum(plan.actions[:1]) - 1) < 0.4  # the middle of what is likely, on a grid of .25
     assert all(step.why and 0 <= step.confidence <= 1 for step in plan.steps)
 
 

@@ -8,15 +8,20 @@ PYTHON ?= python3
 UV     ?= $(shell command -v uv 2>/dev/null)
 JOBS   ?= 2
 EXTRAS := test,folding,pddl,studio,ray,dask
+DIR    ?= out/studio
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench attack clean
+.PHONY: help demo studio test lint bench attack studio-shots clean
 
 help:
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(VENV)/.core  ## a first look: learn a ritual from five demonstrations, explain it, plan it in a changed world
 	@$(BIN)/meip demo
+
+studio: $(VENV)/.studio  ## record, learn, understand and plan in the browser (DIR=folder, STUDIO=more options)
+	@mkdir -p $(DIR)
+	@$(BIN)/meip studio $(DIR) $(STUDIO)
 
 test: lint  ## everything that has to hold: style, types, tests
 	@$(BIN)/python -m pytest -n $(JOBS)
@@ -29,8 +34,11 @@ lint: $(VENV)/.test  ## ruff and mypy only
 bench: $(VENV)/.core  ## speed of each part (PEERS=1: against the libraries it is compared with)
 	@$(BIN)/meip bench $(if $(PEERS),--peers)
 
-attack: $(VENV)/.test  ## kills, full disks, mutants, signals, worlds that misbehave: attempts and failures (20 minutes)
+attack: $(VENV)/.test  ## kills, full disks, mutants, signals, worlds that misbehave: attempts and failures (40 minutes)
 	@$(BIN)/python tests/attack $(ATTACK)
+
+studio-shots: $(VENV)/.test  ## pictures of every tab of the studio, light and dark, into docs/studio
+	@$(BIN)/python tests/browser/shots.py docs/studio
 
 clean:  ## remove the virtual environment and every cache
 	find src -name '*.nb[ic]' -delete
@@ -47,6 +55,11 @@ endif
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	@echo "installing meip and what its tests need into $(VENV) ..."
 	@$(INSTALL) -e '.[$(EXTRAS)]'
+	@touch $(VENV)/.core $(VENV)/.studio $@
+
+$(VENV)/.studio: pyproject.toml | $(BIN)/python
+	@echo "installing meip and its studio into $(VENV) ..."
+	@$(INSTALL) -e '.[studio]'
 	@touch $(VENV)/.core $@
 
 $(VENV)/.core: pyproject.toml | $(BIN)/python

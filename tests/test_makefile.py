@@ -50,9 +50,11 @@ def test_make_alone_lists_the_targets(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert [line.split()[0] for line in done.stdout.splitlines()] == [
         "demo",
+        "studio",
         "test",
         "lint",
         "bench",
         "attack",
+        "studio-shots",
         "clean",
     ]

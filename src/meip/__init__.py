@@ -18,8 +18,8 @@ ROOMS = (
 
 # fmt: off
 _CONTENTS: dict[str, tuple[str, ...]] = {
-    "meip.base.errors": ("BudgetError", "ConceptError", "DemonstrationError", "DocumentError", "DomainError",
-        "LearningError", "MeipError", "NotFittedError", "WorkerError", "WorldError"),
+    "meip.base.errors": ("BudgetError", "Cancelled", "ConceptError", "DemonstrationError", "DocumentError",
+        "DomainError", "LearningError", "MeipError", "NotFittedError", "WorkerError", "WorldError"),
     "meip.concepts.english": ("english",),
     "meip.concepts.grammar": ("Grammar",),
     "meip.concepts.parser": ("parse_concept",),
@@ -46,6 +46,7 @@ __all__ = ["__version__", *sorted(_HOME)]
 if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
     from meip.base.errors import (
         BudgetError as BudgetError,
+        Cancelled as Cancelled,
         ConceptError as ConceptError,
         DemonstrationError as DemonstrationError,
         DocumentError as DocumentError,

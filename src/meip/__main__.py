@@ -6,7 +6,7 @@ import sys
 
 __all__ = ["main"]
 
-COMPILING = "compiling what this command uses for the first time: some seconds; later it starts at once"
+COMPILING = "compiling what this command uses for the first time: seconds, not minutes; later it starts at once"
 
 
 def main() -> None:

@@ -10,17 +10,20 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from attack import Tally, bounds, fuzz, limits, signals, worlds, writing
+from attack import Tally, bounds, fuzz, limits, resume, signals, worlds, writing
 
 ATTACKS: dict[str, tuple[Callable[[Path, int], Tally], int]] = {
     "full-disk-appends": (writing.full_disk_appends, 300),
     "full-disk-writes": (writing.full_disk_writes, 300),
     "kills-in-appends": (writing.kills_in_appends, 600),
     "kills-in-writes": (writing.kills_in_writes, 600),
+    "resumes": (resume.resumes, 300),
     "ctrl-c": (signals.ctrl_c, 100),
     "sigterm": (signals.sigterm, 30),
     "worlds": (worlds.misbehaving, 100),
     "limits": (limits.late_searches, 100),
+    "late-learners": (limits.late_learners, 1000),
+    "memory": (limits.greedy_runs, 100),
     "bounds": (bounds.small_and_greedy, 100),
     **{f"mutants-of-{name}": (fuzz.mutants(name), 10_000) for name in fuzz.PARSERS},
 }

@@ -13,7 +13,7 @@ from meip import Domain, EntityClass, function, predicate, record
 from meip.base import documents
 from meip.base.results import Results
 from meip.concepts.parser import parse_concept
-from meip.learning.checkpoint import CheckpointDocument, Decision
+from meip.learning.checkpoint import CheckpointDocument, Decision, KeptRound
 from meip.model.problems import import_documents, load_problem, problem_document
 from meip.tasks.task import PlanStep, Provenance, Reason, Task, TaskPlan
 from meip.utility.terms import Utility, UtilityTerm
@@ -91,7 +91,7 @@ VALID: dict[str, list[dict[str, Any]]] = {
         )
     ],
     "checkpoint": [
-        documents.dump(CheckpointDocument("sha256:0", 1, (Decision(1, "level 1", "all(p)", False, 0.5, -1.5, "no"),)))
+        documents.dump(CheckpointDocument("sha256:0", (KeptRound("fit 1", {"size": 3, "at": [1], "values": [0.5]}),)))
     ],
     "garment": [documents.dump(Garment("square", (Part("body", ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))),)))],
     "proposal": [documents.dump(Proposal(box=((0.1, 0.2, 0.3, 0.4),), seams=((0.0, 0.5, 0.1, 0.0),)))],

@@ -119,14 +119,6 @@ def test_nothing_is_taken_at_a_loss_where_our_rule_takes_it() -> None:
     assert min(d.gain for d in printed.decisions_ if d.taken) > 0
 
 
-def test_a_killed_pursuit_goes_on_to_the_same_end(plain: Pursuit) -> None:
-    half = list(literal().pursue(shown()))[2][1]["decisions"]
-    again = literal()
-    *_, (state, _) = again.pursue(shown(), half)
-    assert state.trial.utility == plain.utility_
-    assert again.decisions_ == plain.decisions_
-
-
 # --- composites ---
 
 

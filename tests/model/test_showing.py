@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from meip.base.errors import WorldError
+from meip.model.check import check_world
 from meip.model.problems import resolve_world
 from meip.model.scenes import Scene, Stroke
 from meip.model.showing import action_parts, last_pictures, line_of, scene_of, stroke_of
 from meip.model.world import Picture
+from meip.worlds.ritual import Ritual
 
 
 class Mute:
@@ -91,3 +93,15 @@ def test_folding_offers_all_of_it() -> None:
         pytest.approx((-15, -10)),
         pytest.approx((-15, 90)),
     )
+
+
+def test_check_world_draws_and_reports_what_goes_wrong() -> None:
+    class Drawn(Ritual):
+        def draw(self, states: Any, actions: Any) -> Any:
+            raise KeyError("colour")
+
+        def action_parts(self, action: Any) -> Any:
+            return [("only a name",)]
+
+    errors = "\n".join(check_world(Drawn()))
+    assert "draw() failed: KeyError" in errors and "action_parts() failed: ValueError" in errors

@@ -77,8 +77,8 @@ def test_names_from_files_cannot_break_out_of_the_page(committee: Task) -> None:
 def test_a_plan_becomes_a_page(committee: Task) -> None:
     world = Ritual(order="free", objects=6)
     page = plan_page(committee.plan(world, method="beam"), world)
-    checked(page)
-    assert "1 torch 6" in page
+    found = checked(page)
+    assert "stage 1: 6 torch" in page and found.drawings == found.titles == 4
 
 
 def test_plans_with_chance_can_be_shown_again() -> None:
@@ -125,15 +125,16 @@ def test_a_plan_of_folds_is_drawn_cloth_by_cloth_with_what_each_fold_is(tmp_path
     page = plan_page(plan, world, "Folds")
     checked(page)
     assert [f"<h3>{name}</h3>" in page for name in ("flat", "fold 1", "fold 2", "other side")] == [True] * 4
-    assert page.count(" degrees. Lay (") == 2
+    assert page.count(" side moves. In cm: crease from (") == 2
     assert [sorted(step.how or {}) for step in plan.steps] == [["centimetres", "crease", "grasp", "moves", "place"]] * 2
+    assert page.count('class="card wide"') == 2  # before and after beside each other
     ids = re.findall(r'clipPath id="(\w+)"', page)
     assert len(ids) == len(set(ids)) > 0
     write_plan(tmp_path / "plan.png", plan, world)
     write_plan(tmp_path / "plan.svg", plan, world)
     assert (tmp_path / "plan.png").read_bytes()[:4] == b"\x89PNG"
     with pytest.raises(MeipError, match="draws no pictures"):
-        write_plan(tmp_path / "ritual.png", plan, Ritual())
+        write_plan(tmp_path / "didactic.png", plan, Didactic())
 
 
 LIGHTS = """

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from line_world import LINE, Line
 from meip import Domain, EntityClass, Facts, LearningError, Query, StateGraph, World, function, parse_concept, predicate
 from meip.search.choosing import Chooser, search
 from meip.utility.preferences import Before, ChoiceRanking, First, HeldOut, Preferences, Rule, beaten
@@ -168,3 +169,21 @@ def test_other_rankings_are_refused() -> None:
     graph = StateGraph(Shelf())
     with pytest.raises(LearningError, match="needs a task that was learned from choices"):
         search(graph, UtilityRanking([utility(placed=1.0)]), [0], Query())
+
+
+def test_where_actions_are_samples_of_many_stopping_is_weighed_against_all_of_them_together() -> None:
+    place = Utility((UtilityTerm(parse_concept("max(place)", LINE), "linear", (0.0,), (1.0,)),))
+    ranking = ChoiceRanking(place, Preferences(stop=1.5, least=1.5))
+    for proposed, steps in (((1.0,), 0), ((1.0, 1.01, 0.99), 2)):
+        graph = StateGraph(Line(proposed=proposed))  # its other actions lead back
+        assert len(search(graph, ranking, [int(graph.initial[0])], Query()).actions) == steps
+
+
+def test_of_alternatives_that_are_samples_the_middle_of_what_is_there_many_times_is_taken() -> None:
+    place = Utility(
+        (UtilityTerm(parse_concept("max(place)", LINE), "real", (0.0, 1.0, 2.0, 3.0), (0.0, 2.0, 0.0, 2.2)),)
+    )
+    ranking = ChoiceRanking(place, Preferences(stop=-9.0))
+    graph = StateGraph(Line(proposed=(0.98, 1.0, 1.02, 3.0), horizon=2))
+    found = search(graph, ranking, [int(graph.initial[0])], Query())
+    assert [graph.action(a) for a in found.actions] == [1.0]

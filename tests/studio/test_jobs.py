@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -86,9 +87,12 @@ def test_a_killed_worker_is_replaced_and_the_task_is_the_same(tmp_path: Path, sl
     studio = Opened.at(tmp_path)
     number = studio.post("/api/jobs", task="rite", demonstrations=RITUALS)["id"]
     studio.until(number, "members")
+    kept = tmp_path / ".studio" / "checkpoints" / str(number)
+    assert list(kept.iterdir()), "rounds that are finished are kept"
     os.kill(pid(studio, number), signal.SIGKILL)
     job = studio.over(number)
     assert job["status"] == "done" and job["attempts"] == 2
+    assert not kept.exists()
     assert any(row["stage"] == "restarted" for row in studio.get(f"/api/jobs/{number}")["log"])
     own = learn(read_episodes([tmp_path / "demonstrations" / name for name in RITUALS]))
     assert Task.load(tmp_path / "tasks" / "rite.json") == own
@@ -142,3 +146,15 @@ def test_a_thousand_rows_of_a_log_are_told_in_one_answer(tmp_path: Path) -> None
     rows = studio.get(f"/api/jobs/{job.id}")["log"]
     assert len(rows) == 1000 and rows[-1]["objective"] == -1.0
     assert time.process_time() - begun < 10
+
+
+def test_many_who_look_at_once_start_nothing_twice(tmp_path: Path) -> None:
+    studio = Opened.at(tmp_path)
+    jobs = studio.studio.jobs
+    with ThreadPoolExecutor(8) as pool:
+        looking = [pool.submit(jobs.watch) for _ in range(20)]
+        number = studio.post("/api/jobs", task="rite", demonstrations=RITUALS)["id"]
+        looking += [pool.submit(jobs.watch) for _ in range(20)]
+        assert [one.result() for one in looking] == [None] * 40
+    assert studio.over(number)["attempts"] == 1
+    assert not any(row["stage"] == "restarted" for row in studio.get(f"/api/jobs/{number}")["log"])

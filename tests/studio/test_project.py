@@ -21,7 +21,7 @@ from opened_studio import Opened
 
 def test_a_folder_that_is_not_there_is_made_with_examples_that_the_library_reads(tmp_path: Path) -> None:
     project = Project.open(tmp_path / "new")
-    assert len(project.demonstrations()) >= 5 and len(project.problems()) >= 3
+    assert len(project.demonstrations()) >= 5 and len(project.problems()) >= 3 and project.tasks()
     for episode in read_episodes([project.file("demonstrations", name) for name in project.demonstrations()]):
         assert len(replay(episode.world, episode.demonstration)) > 1
     worlds = Worlds(project)
@@ -45,7 +45,10 @@ def test_files_are_written_whole_and_listed_by_name(tmp_path: Path) -> None:
     project.write("tasks", "b.json", "{}")
     project.write("tasks", "a.json", "{}")
     (project.path / "tasks" / ".a.json.123.tmp").write_text("half")
-    assert project.tasks() == ["a.json", "b.json"] and project.read("tasks", "a.json") == "{}"
+    project.write("tasks", "a 10.json", "{}")
+    project.write("tasks", "a 9.json", "{}")
+    assert project.tasks() == ["a.json", "a 9.json", "a 10.json", "b.json", "ritual.json"], "numbers in their order"
+    assert project.read("tasks", "a.json") == "{}"
     with pytest.raises(Missing):
         project.read("tasks", "c.json")
     with pytest.raises(Missing):

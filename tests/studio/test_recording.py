@@ -88,6 +88,14 @@ def test_undo_never_reaches_another_demonstration(opened: Opened) -> None:
     assert len(opened.get(first)["steps"]) == 1
 
 
+def test_a_window_that_is_behind_changes_nothing(opened: Opened) -> None:
+    path, _ = begin(opened)
+    opened.post(f"{path}/step", action=[1, "torch", 5], at=0)
+    for verb, body in (("step", {"action": [2, "clay", 1]}), ("undo", {}), ("redo", {})):
+        assert "changed in another window: it has 1 step" in opened.refused(f"{path}/{verb}", at=0, **body)
+    assert len(opened.post(f"{path}/step", action=[2, "clay", 1], at=1)["steps"]) == 2
+
+
 def test_an_illegal_step_is_refused_in_one_line_and_changes_nothing(opened: Opened) -> None:
     path, view = begin(opened)
     assert "is not legal" in opened.refused(f"{path}/step", action=[9, "torch", 5])
@@ -154,13 +162,24 @@ def test_a_world_of_ones_own_is_recorded_when_it_is_named(tmp_path: Path, monkey
 
 
 def test_a_world_that_does_not_draw_itself_shows_its_facts_with_what_changed(opened: Opened) -> None:
+    path, view = begin(opened, "world:didactic")
+    assert not any(row["changed"] for row in view["state"]["facts"])
+    after = opened.post(f"{path}/step", action="a2")
+    rows = {row["name"]: row for row in after["state"]["facts"]}
+    assert rows["at"]["changed"] and not rows["bad"]["changed"] and rows["bad"]["static"]
+    assert [(entry["text"], entry["change"]) for entry in rows["at"]["entries"]] == [
+        ("one is at place 0", "-"),
+        ("one is at place 3", "+"),
+    ]
+
+
+def test_a_world_that_draws_itself_has_its_facts_when_they_are_asked_for(opened: Opened) -> None:
     path, _ = begin(opened)
     after = opened.post(f"{path}/step", action=[1, "torch", 2])
-    rows = {row["name"]: row for row in after["state"]["facts"]}
-    assert rows["torch@1"]["changed"] and not rows["clay@1"]["changed"]
-    assert rows["torch@1"]["entries"] == [
-        {"text": f"torch {k} is offered at stage 1", "value": None, "was": None, "change": "+"} for k in range(2)
-    ]
+    assert after["state"]["pictures"][0]["svg"].count('fill="none" stroke="currentColor"') == 3
+    assert after["state"]["facts"] is None
+    rows = {row["name"]: row for row in opened.get(f"{path}/facts")}
+    assert [entry["change"] for entry in rows["torch@1"]["entries"]] == ["+", "+"]
 
 
 def test_another_like_this_one_begins_with_its_first_steps(opened: Opened) -> None:

@@ -202,3 +202,17 @@ def test_errors_inside_come_without_a_traceback(opened: Opened, monkeypatch: pyt
     )
     answer = client.get("/api/project")
     assert answer.status_code == 500 and answer.json() == {"error": "error inside meip: RuntimeError: oh"}
+
+
+def test_the_server_asks_nobody_for_anything(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any, **__: Any) -> Any:
+        raise AssertionError("somebody was asked")
+
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, refused)
+    for name in ("getaddrinfo", "gethostbyname", "create_connection"):
+        monkeypatch.setattr(socket, name, refused)
+    for path in ("/", "/main.js", "/api/project", "/api/demonstrations", "/api/demonstrations/ritual 1.json/replay"):
+        assert opened.client.get(path).status_code == 200
+    draft = opened.post("/api/drafts", problem="file:t-shirt.json")
+    assert opened.post(f"/api/drafts/{draft['name']}/stroke", line=[-15, -10, -15, 90])["legal"]

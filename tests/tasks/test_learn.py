@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import signal
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -30,7 +26,6 @@ from meip import (
 )
 from meip.base import documents
 from meip.experiments.rites import demonstrate, paper_demonstrations, random_rite
-from meip.learning.checkpoint import Checkpoint
 from meip.learning.generated import Generated
 from meip.learning.learner import Learner
 from meip.learning.options import UNUSED, Objective
@@ -42,55 +37,6 @@ from meip.worlds.pddl.demonstrate import plan_demonstration, solve
 from meip.worlds.ritual import Ritual
 
 PLACES = ("some(at and bad)", "some(at and goal)", "some(at and waypoint)")
-KILLED = """
-import os, signal, sys
-from meip import learn
-from meip.experiments.rites import paper_demonstrations
-
-def stop(info):
-    if info["member"] == 2 and len(info["concepts"]) == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-learn(
-    paper_demonstrations("enforced"), objective="plans", committee=2, seed=5, checkpoint=sys.argv[1],
-    progress=stop,
-)
-"""
-
-
-def test_a_killed_run_resumes_from_its_checkpoint_to_the_same_bytes(tmp_path: Path) -> None:
-    folder = tmp_path / "checkpoint"
-    done = subprocess.run([sys.executable, "-c", KILLED, str(folder)], capture_output=True, text=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    kept = documents.read(folder / "member-001.json", "checkpoint")
-    assert sum(d.taken for d in kept.decisions) == 2
-    seen: list[int] = []
-    options: dict[str, Any] = {"objective": "plans", "committee": 2, "seed": 5}
-    resumed = learn(
-        paper_demonstrations("enforced"), checkpoint=folder, progress=lambda i: seen.append(i["tried"]), **options
-    )
-    assert seen.count(0) > 2  # what was taken before was fitted again, without trying the others
-    resumed.save(tmp_path / "resumed.json")
-    learn(paper_demonstrations("enforced"), **options).save(tmp_path / "whole.json")
-    assert (tmp_path / "resumed.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
-    assert not folder.exists()
-
-
-def test_a_pool_of_samples_resumes_to_the_same_bits() -> None:
-    rng = np.random.default_rng(0)
-    episodes = demonstrate(random_rite(rng, 4, 4), "free", rng)
-    first = Pursuit()
-    states = list(first.pursue(episodes))
-    again = list(Pursuit().pursue(episodes, states[1][1]["decisions"]))
-    assert again[-1][0].trial.utility == states[-1][0].trial.utility
-    assert again[-1][1]["decisions"] == states[-1][1]["decisions"]
-
-
-def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "checkpoint"
-    Checkpoint(folder, "sha256:another").keep(0, ())
-    with pytest.raises(LearningError, match="checkpoint is of another run"):
-        learn(paper_demonstrations("enforced"), objective="plans", committee=2, seed=6, checkpoint=folder)
 
 
 def test_nothing_can_be_learned_from_nothing() -> None:

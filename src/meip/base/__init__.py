@@ -10,6 +10,7 @@ results     tidy rows with their intervals, and the document that holds them
 distinct    equal rows and equal plans, once
 kernels     how numeric code is compiled, and what does small work without that
 compiling   who is told while that happens
+running     limits of long work, and its rounds, which are kept
 signals     ending quietly when told to
 packing     tasks on their way to workers, and in them
 local       workers on this machine

@@ -156,7 +156,13 @@ def read_lines(path: str | Path, kind: str | None = None) -> Iterator[Any]:
     """Read the documents of a JSON Lines file. One whose append was killed is left out."""
     for number, line in lines.complete_lines(path):
         where = f"{path}:{number}"
-        yield parse(load_json(line, where), kind, where=where)
+        try:
+            data = load_json(line, where)
+        except DocumentError as error:
+            if ", column " not in str(error):
+                raise
+            raise DocumentError(f"{error}; mend the line, or move it away: meip check --repair {path}") from None
+        yield parse(data, kind, where=where)
 
 
 def write(path: str | Path, value: Any) -> None:

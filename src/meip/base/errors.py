@@ -8,7 +8,8 @@
     ├── DocumentError           a file that cannot be read, or does not say what it should
     ├── ConceptError            a concept that does not parse or does not fit the domain
     ├── DemonstrationError      a demonstration that cannot be replayed
-    ├── BudgetError             a limit on states, plans or seconds was reached
+    ├── BudgetError             a limit on states, plans, seconds or memory was reached
+    ├── Cancelled               somebody called the work off
     ├── NotFittedError          a learner used before `fit`
     ├── LearningError           demonstrations from which nothing can be learned, or a bad option
     └── WorkerError             worker processes were killed again and again
@@ -24,7 +25,7 @@ from difflib import get_close_matches
 from meip.base.text import plain, printable
 
 __all__ = [
-    "BudgetError", "ConceptError", "DemonstrationError", "DocumentError", "DomainError", "LearningError",
+    "BudgetError", "Cancelled", "ConceptError", "DemonstrationError", "DocumentError", "DomainError", "LearningError",
     "MeipError", "NotFittedError", "WorkerError", "WorldError", "did_you_mean",
 ]  # fmt: skip
 
@@ -57,7 +58,11 @@ class DemonstrationError(MeipError):
 
 
 class BudgetError(MeipError):
-    """A limit on states, plans or seconds was reached."""
+    """A limit on states, plans, seconds or memory was reached."""
+
+
+class Cancelled(MeipError):
+    """The work was called off."""
 
 
 class NotFittedError(MeipError, AttributeError):

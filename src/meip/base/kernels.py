@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
-from numba import config, njit
+from numba import config, njit, types
 from numba.core import event
 
 from meip.base.compiling import compiling
@@ -54,13 +54,26 @@ def bare_kernel(function: F) -> F:
 def _compiled(function: Callable[..., object], **options: Any) -> Any:
     if not _NOWHERE:
         try:
-            return njit(cache=True, nogil=True, **options)(function)
+            return _once(njit(cache=True, nogil=True, **options)(function))
         except RuntimeError as error:
             if "no locator available" not in str(error):
                 raise
             _keep_elsewhere()
             return _compiled(function, **options)
-    return njit(nogil=True, **options)(function)
+    return _once(njit(nogil=True, **options)(function))
+
+
+def _once(dispatcher: Any) -> Any:
+    """For kernels that call it, a number written out is an integer like any other.
+
+    numba takes the 0 of ``f(0)`` for a type of its own and compiles f for it, and once more for integers.
+    """
+    template = getattr(dispatcher, "get_call_template", None)
+    if template is not None:  # there is none where compiling is switched off
+        dispatcher.get_call_template = lambda args, kws: template(
+            tuple(types.unliteral(a) for a in args), {name: types.unliteral(a) for name, a in kws.items()}
+        )
+    return dispatcher
 
 
 class _Compiling(event.Listener):  # type: ignore[misc]  # numba has no types

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, suppress
+from contextvars import copy_context
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,9 @@ class Threads:
         self._threads = ThreadPoolExecutor(jobs, "meip")
 
     def run(self, function: Callable[[int, Any], Any], items: Sequence[Any]) -> Iterator[Done]:
-        futures = {self._threads.submit(function, index, item): index for index, item in enumerate(items)}
+        futures = {  # each knows what is running here: its limits, and the rounds that it keeps
+            self._threads.submit(copy_context().run, function, index, item): index for index, item in enumerate(items)
+        }
         try:
             for future in as_completed(futures):
                 yield Done(futures[future], future.result(), None)

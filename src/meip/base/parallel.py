@@ -248,25 +248,23 @@ class _Late(BaseException):
     """An alarm went off; no handler of ordinary errors on the way may take it for one of its own."""
 
 
-def within(seconds: float, work: Callable[[], R], *, by_the_clock: bool = False) -> R:
+def within(seconds: float, work: Callable[[], R]) -> R:
     """The result of some work, or a BudgetError when it has computed for longer than this.
 
-    Time that other processes take does not count, unless it goes by the clock. Where there are no alarms (in threads,
-    on Windows) there is no limit.
+    Time that other processes take does not count. Where there are no alarms (in threads, on Windows) there is no limit.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGPROF"):
         return work()
-    alarm, timer = (signal.SIGALRM, signal.ITIMER_REAL) if by_the_clock else (signal.SIGPROF, signal.ITIMER_PROF)
 
     def late(number: int, frame: FrameType | None) -> None:
         raise _Late
 
-    before = signal.signal(alarm, late)
-    signal.setitimer(timer, max(seconds, 1e-3))
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3))
     try:
         return work()
     except _Late:
-        raise BudgetError(f"it took more than {seconds:g} s{'' if by_the_clock else ' of computing'}") from None
+        raise BudgetError(f"it took more than {seconds:g} s of computing") from None
     finally:
-        signal.setitimer(timer, 0)
-        signal.signal(alarm, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

@@ -20,7 +20,7 @@ from meip.base.documents import Strict, document
 from meip.base.errors import LearningError
 
 __all__ = [
-    "Progress", "Results", "Row", "bootstrap", "mean_row", "share_row", "versions", "wilson",
+    "Progress", "Results", "Row", "bootstrap", "grouped_row", "mean_row", "share_row", "versions", "wilson",
 ]  # fmt: skip
 
 Cell = str | int | float | bool | None
@@ -68,6 +68,22 @@ def mean_row(values: Sequence[float], seed: int = 0, /, **conditions: Any) -> Ro
     """A mean with its bootstrap interval."""
     low, high = bootstrap(values, seed=seed)
     return {**conditions, "value": float(np.mean(values)), "low": low, "high": high, "n": len(values)}
+
+
+def grouped_row(groups: Sequence[Sequence[tuple[float, int]]], *, proportion: bool = False, **conditions: Any) -> Row:
+    """The mean of means (each of so many values) of some groups, with the bootstrap's interval over whole groups.
+
+    What is in a group depends on each other, e.g. plans by one learned task. A single group is taken value by value.
+    """
+    sums = [(sum(v * n for v, n in group), sum(n for _, n in group)) for group in groups]
+    total, n = sum(s for s, _ in sums), sum(k for _, k in sums)
+    if len(groups) == 1:
+        alone = share_row(total, n) if proportion else mean_row([v for v, k in groups[0] for _ in range(k)])
+        return {**conditions, **alone, "groups": 1}
+    drawn = np.random.default_rng(0).integers(len(sums), size=(RESAMPLES, len(sums)))
+    table = np.array(sums, dtype=np.float64)[drawn].sum(axis=1)  # [resamples, 2]
+    low, high = np.quantile(table[:, 0] / table[:, 1], [0.025, 0.975])
+    return {**conditions, "value": total / n, "low": float(low), "high": float(high), "n": n, "groups": len(groups)}
 
 
 def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]:

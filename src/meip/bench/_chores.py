@@ -13,7 +13,7 @@ import numpy as np
 
 from meip import Demonstration, Domain, EntityClass, Episode, Facts, World, predicate, record
 
-__all__ = ["Chores", "demonstrations"]
+__all__ = ["Chores", "demonstrations", "domain"]
 
 State = tuple[int, ...]  # rounds that were done, for each thing
 

@@ -15,14 +15,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 from meip.base.errors import MeipError
 
-__all__ = ["run"]
+__all__ = ["Client", "run"]
 
 FRAME = 1 / 60  # seconds between two pictures on a screen
 FIRST_PAGE = 1.0
@@ -50,6 +50,9 @@ class Client:
             raise MeipError(f"{path}: {answer.status} {text[:200].decode(errors='replace')}")
         return text
 
+    def close(self) -> None:
+        self.connection.close()
+
     def json(self, path: str, body: Any = None) -> Any:
         return json.loads(self.ask(path, body))
 
@@ -58,14 +61,13 @@ def run(peers: bool = True, repeats: int = 200) -> list[dict[str, Any]]:
     """Medians of seconds. Nothing like it is there to be compared with."""
     with tempfile.TemporaryDirectory() as folder, _served(Path(folder) / "project") as (link, seconds):
         page = _timed(lambda: _first_page(link))
-        client = Client(link)
-        rows = [
-            _row("the server is up", "seconds", seconds, 1),
-            _row("first page, once it is up", "seconds", page, 1, FIRST_PAGE),
-            *_previews(client, repeats),
-        ]
-        listed = _listed(client, Path(folder) / "project", repeats=max(3, repeats // 20))
-        return [*rows, *listed]
+        with closing(Client(link)) as client:
+            return [
+                _row("the server is up", "seconds", seconds, 1),
+                _row("first page, once it is up", "seconds", page, 1, FIRST_PAGE),
+                *_previews(client, repeats),
+                *_listed(client, Path(folder) / "project", repeats=max(3, repeats // 20)),
+            ]
 
 
 @contextmanager
@@ -86,7 +88,11 @@ def _served(folder: Path) -> Iterator[tuple[str, float]]:
 
 def _first_page(link: str) -> None:
     """All that a browser loads before it shows something: the page, what that names, and the project."""
-    client = Client(link)
+    with closing(Client(link)) as client:
+        _load(client)
+
+
+def _load(client: Client) -> None:
     text = client.ask("/").decode()
     modules = ["main.js"]
     for name in re.findall(r'(?:href|src)="([\w-]+\.(?:css|js|svg))"', text):

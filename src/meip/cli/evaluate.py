@@ -11,7 +11,7 @@ import typer
 from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import writable
 from meip.cli.app import DomainOption, app, console
-from meip.cli.inputs import Address, Backend, OwnWorld, Seed, read_episodes, read_world
+from meip.cli.inputs import Address, Backend, Memory, OwnWorld, Seed, read_episodes, read_world
 
 __all__ = ["evaluate"]
 
@@ -27,6 +27,7 @@ def evaluate(
     chance: Annotated[str, typer.Option(help="expectation, posterior or probability.")] = "expectation",
     iterations: Annotated[int | None, typer.Option(min=1, help="Of each search, as in meip plan.")] = None,
     seconds: Annotated[float | None, typer.Option("--time", min=0.0, help="Time limit of each search.")] = None,
+    memory: Memory = None,
     against: Annotated[
         str | None, typer.Option(metavar="NAME", help=f"Also evaluate a baseline: {', '.join(BASELINES)}; see --demos.")
     ] = None,
@@ -73,7 +74,8 @@ def evaluate(
         from meip.baselines.named import baselines
 
         agents |= baselines(against, learned, lambda: _shown(demos or (), world, against))
-    asked = {"method": search, "chance": chance, "iterations": iterations, "seconds": seconds, "seed": seed}
+    limits = {"iterations": iterations, "seconds": seconds, "memory": memory}
+    asked = {"method": search, "chance": chance, **limits, "seed": seed}
     run = Run(jobs, cast(Any, backend), progress=_progress(), address=address)
     rows = measure(agents, worlds, None, searches=searches, run=run, **asked)  # type: ignore[arg-type]
     console().print(_table(rows))

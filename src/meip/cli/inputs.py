@@ -10,7 +10,7 @@ import typer
 
 from meip.base.errors import MeipError, did_you_mean
 
-__all__ = ["GRAMMARS", "Address", "Backend", "OwnWorld", "Seed", "grammar", "read_episodes", "read_world"]
+__all__ = ["GRAMMARS", "Address", "Backend", "Memory", "OwnWorld", "Seed", "grammar", "read_episodes", "read_world"]
 
 GRAMMARS = ("paper", "planning", "counts", "shares")
 OwnWorld = Annotated[
@@ -25,6 +25,10 @@ Address = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result, to the last bit.")]
+
+Memory = Annotated[
+    float | None, typer.Option("--memory", min=1.0, metavar="MB", help="Memory limit of each process, in megabytes.")
+]
 
 
 def read_episodes(

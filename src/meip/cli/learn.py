@@ -7,10 +7,10 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from meip.base.errors import BudgetError, MeipError, did_you_mean
+from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import writable, writable_folder
 from meip.cli.app import DomainOption, app, console
-from meip.cli.inputs import Address, Backend, OwnWorld, Seed, grammar as chosen_grammar, read_episodes
+from meip.cli.inputs import Address, Backend, Memory, OwnWorld, Seed, grammar as chosen_grammar, read_episodes
 from meip.cli.progress import learning_progress
 
 __all__ = ["learn"]
@@ -95,13 +95,16 @@ def learn(
         typer.Option(
             metavar="DIR",
             callback=writable_folder,
-            help="Keep decisions here; a run that was killed goes on from them.",
+            help="Keep finished rounds here; a run that was killed or cut goes on from them, to the same bytes.",
         ),
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option("--time", min=0.0, metavar="SECONDS", help="Give up after this long; see --checkpoint."),
+        typer.Option(
+            "--time", min=0.0, metavar="SECONDS", help="After this long, the best so far; see also --checkpoint."
+        ),
     ] = None,
+    memory: Memory = None,
     seed: Seed = 0,
     world: OwnWorld = None,
     domain: DomainOption = None,
@@ -118,13 +121,13 @@ def learn(
       meip learn demos.jsonl -o task.json --given "all(torch@1)" --given "some(bamboo@2)"
       meip learn demos.jsonl -o task.json --backend ray --address 10.0.0.1:6379
       meip learn demos.jsonl -o task.json --paper
+      meip learn demos.jsonl -o task.json --time 60 --memory 2000 --checkpoint kept
       meip learn demos.jsonl -o task.json --world packing:Packing
       meip learn folds.jsonl -o folding.json --view curves
       meip learn --domain domain.pddl --plans plans/ -o task.json
 
     An option that would have no effect is refused, with the reason. Exit code 3: nothing was learned.
     """
-    from meip.base.parallel import within
     from meip.learning.options import LearnOptions, Run
     from meip.report.text import explanation_text
     from meip.tasks.learn import learn as learn_task
@@ -149,14 +152,8 @@ def learn(
     asked |= {"tolerance": tolerance, "relative": relative, "view": view, "branches": branches, "seed": seed}
     options = LearnOptions.paper(**asked) if paper else LearnOptions(**asked)
     with learning_progress() as tell:
-        run = Run(jobs, cast(Any, backend), checkpoint, tell, address)
-        try:
-            found = within(seconds or 1e9, lambda: learn_task(episodes, options, run=run), by_the_clock=True)
-        except BudgetError as error:
-            if seconds is None:
-                raise
-            kept = "; the same command without --time goes on from there" if checkpoint else ", and nothing is kept"
-            raise BudgetError(f"--time {seconds:g}: out of time{kept} ({error})") from None
+        run = Run(jobs, cast(Any, backend), checkpoint, tell, address, seconds, memory)
+        found = learn_task(episodes, options, run=run)
     found.save(output)
     out = console()
     out.print(explanation_text(found.explain()))

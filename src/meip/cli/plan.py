@@ -10,7 +10,7 @@ import typer
 from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import writable
 from meip.cli.app import DomainOption, JsonOption, app, console, print_json
-from meip.cli.inputs import OwnWorld, Seed, read_world
+from meip.cli.inputs import Memory, OwnWorld, Seed, read_world
 
 __all__ = ["NOT_REACHED", "plan"]
 
@@ -45,6 +45,7 @@ def plan(
         typer.Option(min=1, help="Simulations of mcts (default 3000), plans of exact, else states that are expanded."),
     ] = None,
     seconds: Annotated[float | None, typer.Option("--time", min=0.0, metavar="SECONDS", help="Time limit.")] = None,
+    memory: Memory = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -102,9 +103,9 @@ def plan(
     planned_in = read_world(problem, world, domain)  # first: its module may register what the task speaks of
     learned = Task.load(task)
     if samples is not None:
-        if (search, chance, iterations, seconds, render, start) != ("auto", "expectation", None, None, None, None):
+        if (search, chance, iterations, seconds, memory, render, start) != ("auto", "expectation", *[None] * 5):
             raise MeipError("--samples draws plans, and where they start, and searches nothing: leave out --search, "
-                            "--chance, --iterations, --time, --start and --render")  # fmt: skip
+                            "--chance, --iterations, --time, --memory, --start and --render")  # fmt: skip
         _show_samples(learned.sample(planned_in, samples, strength, seed=seed, horizon=horizon), output, as_json)
         return
     query: dict[str, Any] = {
@@ -113,6 +114,7 @@ def plan(
         "horizon": horizon,
         "iterations": iterations,
         "seconds": seconds,
+        "memory": memory,
     }
     asked = {**{name: value for name, value in query.items() if value is not None}, "seed": seed}
     if start == EACH:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from meip.base.running import look
 from meip.concepts.canonical import chain, conjuncts, negated, orders, permuted, rank
 from meip.concepts.check import slot
 from meip.concepts.grammar import Grammar
@@ -117,6 +118,7 @@ class ConceptBank:
         rules = self.rules
         bases: dict[Classes, dict[Term, None]] = {}
         for count, (classes, term) in enumerate(self._base(level)):
+            look()
             if count >= rules.max_terms:
                 raise _TooMany
             if level <= rules.role_level or len(classes) < 2:

@@ -15,6 +15,8 @@ everyday              everyday tasks against the number of demonstrations, besid
 gallery               where those are, and demonstrations of them
 folding               its third: learn to fold from a few recorded folds
 folding_figures       the paper's figures of that
+folding_lessons       who learns to fold, and from which demonstrations
+folding_trials        who folds what, and what the referee says
 folding_report        the sheets and tables of that
 generalized_planning  PDDL: small plans shown, larger problems solved
 wl_features           WL features as an agent, a peer of that

@@ -107,7 +107,7 @@ def _scored(task: Task, one: Garment, order: Sequence[str], title: str) -> Strip
     captions = [f"{name}, g = {g:.2f}" for name, g in zip(("flat", "fold 1", "fold 2", "fold 3"), utility, strict=True)]
     states, folds = [cast(Cloth, s) for s in plan.states], [cast(Fold, a) for a in plan.actions]
     tau = task.score(world, shown)
-    return plan_row(f"{title} (tau {tau:+.2f})", states, captions=captions, folds=folds, logo=one.logo, turn_over=False)
+    return plan_row(f"{title} (tau {tau:+.2f})", states, captions=captions, folds=folds, garment=one, turn_over=False)
 
 
 def _utilities(task: Task, world: Folding, shown: Demonstration) -> list[float]:
@@ -177,4 +177,4 @@ def _strip(title: str, world: Folding, shown: Demonstration, more: str = "") -> 
     plan, count = replay(world, shown), entity_counts(Cloth.flat(world.garment))
     told = f"{title}: {world.garment.name}, {count['edge']} edges, {count['vertex']} vertices{more}"
     states, folds = [cast(Cloth, s) for s in plan.states], [cast(Fold, a) for a in plan.actions]
-    return plan_row(told, states, folds=folds, logo=world.garment.logo)
+    return plan_row(told, states, folds=folds, garment=world.garment)

@@ -31,6 +31,6 @@ learner      Algorithm 1: the weights of given concepts
 pursuit      Algorithm 2: which concepts, level by level
 pursuit_run  one run of it by our rule, and what both rules share
 literal_pursuit  one run of it as printed
-checkpoint   decisions, and how a killed run goes on from them
+checkpoint   decisions; and rounds, by which a killed run goes on
 estimator    scikit-learn's contract
 """

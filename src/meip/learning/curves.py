@@ -16,6 +16,7 @@ import numpy as np
 
 from meip.base.arrays import Floats, Ints
 from meip.base.parallel import Shared, Workers
+from meip.base.running import digest, one_round, packed_floats, unpacked_floats
 from meip.concepts.check import kind
 from meip.concepts.language import Composite, Concept
 from meip.learning.evidence import Evidence
@@ -53,7 +54,13 @@ class Curves:
     """The curves of all real concepts that change in some demonstration; none in worlds without changing quantities."""
 
     def __init__(
-        self, evidence: Evidence, concepts: Sequence[Concept], knots: int = KNOTS, *, start: bool = True
+        self,
+        evidence: Evidence,
+        concepts: Sequence[Concept],
+        knots: int = KNOTS,
+        *,
+        start: bool = True,
+        reasons: Floats | None = None,
     ) -> None:
         self.evidence = evidence
         changing = any(f.real and not f.static for f in evidence.domain.fluents)
@@ -66,7 +73,10 @@ class Curves:
             UtilityTerm(real[k], "real", place_knots(values[:, k], "real", knots, missing[:, k])) for k in kept
         ]
         table = features(self.terms, values[:, kept], missing[:, kept])
-        self.changes = np.column_stack([evidence.change(table), evidence.stop])  # [N, M + 1], the last is to stop
+        self.bends = table.shape[1]
+        """M, the columns of all curves; then come reasons to stop (H), and last to stop."""
+        ending = [evidence.stop] if reasons is None else [reasons, evidence.stop]
+        self.changes = np.column_stack([evidence.change(table), *ending])  # [N, M + H + 1]
         self.owner = np.repeat(np.arange(len(kept)), [t.size for t in self.terms])  # [M] the term of each column
 
     def fit(self, seed: int, workers: Workers | None = None) -> None:
@@ -76,7 +86,7 @@ class Curves:
         self._fold = np.arange(evidence.kinds) % FOLDS  # [kinds]
         folds = range(min(FOLDS, evidence.kinds))
         shares = [np.ones(evidence.count), *((self._fold[evidence.demo] != k).astype(np.float64) for k in folds)]
-        self.weights, *self._held_out = self._means(shares, workers or Workers())  # each [M + 1]
+        self.weights, *self._held_out = self._means(shares, workers or Workers())  # each [M + H + 1]
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -86,13 +96,14 @@ class Curves:
         return self._held_out[int(self._fold[d])]
 
     def parts(self, weights: Floats) -> list[UtilityTerm]:
-        """g with these weights [M + 1]."""
-        return [t for t in with_weights(self.terms, weights[:-1]).terms if np.abs(t.weights).max() > 1e-9]
+        """g with these weights [M + H + 1]."""
+        return [t for t in with_weights(self.terms, weights[: self.bends]).terms if np.abs(t.weights).max() > 1e-9]
 
     def each(self, weights: Floats) -> Floats:
         """What each alternative changes of each curve [N, terms]."""
         first = np.searchsorted(self.owner, np.arange(len(self)))
-        return np.asarray(np.add.reduceat(self.changes[:, :-1] * weights[:-1], first, axis=1), np.float64)
+        table = self.changes[:, : self.bends] * weights[: self.bends]
+        return np.asarray(np.add.reduceat(table, first, axis=1), np.float64)
 
     def weighed(self, sparse: Floats, shares: Sequence[float] = SHARES) -> Weighed:
         """The share of the curves under which choices left out are foreseen best, beside the scores [N] of the sparse
@@ -132,8 +143,10 @@ class Curves:
     def _means(self, shares: Sequence[Floats], workers: Workers) -> list[Floats]:
         """For each of these shares of the choices the mean of the members."""
         evidence = self.evidence
-        columns = [np.flatnonzero(np.append(member[self.owner], True)) for member in self._seen]
-        common = Shared(_Climbed(self.changes, columns, shares, evidence.start, evidence.group, evidence.chosen))
+        always = np.ones(self.changes.shape[1] - self.bends, np.bool_)
+        columns = [np.flatnonzero(np.append(member[self.owner], always)) for member in self._seen]
+        name = digest(self.changes, self.owner, self._seen, *shares)
+        common = Shared(_Climbed(self.changes, columns, shares, evidence.start, evidence.group, evidence.chosen, name))
         places = [(k, member) for k in range(len(shares)) for member in range(len(columns))]
         total = np.zeros((len(shares), self.changes.shape[1]))
         for (k, member), weights in zip(places, workers.map_compiled(_climb, places, common), strict=True):
@@ -144,16 +157,27 @@ class Curves:
 class _Climbed(NamedTuple):
     """What all members are fitted to."""
 
-    changes: Floats  # [N, M + 1]
+    changes: Floats  # [N, M + H + 1]
     columns: list[Ints]  # of each member
     shares: Sequence[Floats]  # [C] each
     start: Ints
     group: Ints
     chosen: Ints
+    name: str  # of all that, in this run
 
 
 def _climb(place: tuple[int, int], given: _Climbed) -> Floats:
-    """The weights of a member by Newton's method: the problem is convex, and small."""
+    """The weights of a member."""
+    return one_round(
+        lambda: f"curves {given.name} {place[0]} {place[1]}",
+        lambda: _climbed(place, given),
+        packed_floats,
+        unpacked_floats,
+    )
+
+
+def _climbed(place: tuple[int, int], given: _Climbed) -> Floats:
+    """By Newton's method: the problem is convex, and small."""
     share, columns = given.shares[place[0]], np.ascontiguousarray(given.changes[:, given.columns[place[1]]])
     start, group, chosen = given.start, given.group, given.chosen
     weights = np.zeros(columns.shape[1])

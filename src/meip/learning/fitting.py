@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import LearningError, did_you_mean
+from meip.base.running import digest, one_round, packed_floats, unpacked_floats
 from meip.concepts.check import kind
 from meip.concepts.language import Concept
 from meip.learning.generated import Generated, by_tree, from_pool
@@ -78,6 +79,7 @@ class Study:
         self.training = training
         self.options = options or StudyOptions()
         self.pools: list[Pool] = []
+        self._fits = 0
         if self.options.likelihood.plans or self.options.objective != "likelihood":
             for number, case in enumerate(training.cases):
                 graph = training.graphs[case.graph]
@@ -122,14 +124,20 @@ class Study:
         return self.fit_features(terms, features(terms, values, missing), start)
 
     def fit_features(self, terms: Sequence[UtilityTerm], matrix: Floats, start: Floats | None = None) -> Trial:
-        """The same with the features already computed."""
-        if self.options.objective == "likelihood":
-            found = self.objective.fit(matrix, start, below=None if self.exact else _order_broken(terms))
-        else:
-            found = self._fit_svm(terms, matrix)
+        """The same with the features already computed. Fits follow one another in the same order in every run of the
+        same, so that their number and their features tell them apart."""
+        self._fits += 1
+        found = one_round(
+            lambda: f"fit {self._fits} {digest(matrix)}", lambda: self._fitted(terms, matrix, start), _packed, _unpacked
+        )
         g = matrix @ found.weights if matrix.shape[1] else np.zeros(len(matrix))
         taus = tuple(kendall_tau(g[rows]) for rows in self.training.demonstrated_rows())
         return Trial(with_weights(terms, found.weights), found, taus)
+
+    def _fitted(self, terms: Sequence[UtilityTerm], matrix: Floats, start: Floats | None) -> Fit:
+        if self.options.objective == "likelihood":
+            return self.objective.fit(matrix, start, below=None if self.exact else _order_broken(terms))
+        return self._fit_svm(terms, matrix)
 
     def ranking(self, utility: Utility) -> UtilityRanking:
         return UtilityRanking([utility])
@@ -206,6 +214,22 @@ class Study:
         for row, plan in zip(states, plans, strict=True):
             row[: len(plan)] = plan
         return self.training.rows(graph, states), np.array([len(p) for p in plans], np.int64)
+
+
+def _packed(fit: Fit) -> dict[str, Any] | None:
+    """A fit as JSON values; None where it holds what JSON cannot say."""
+    weights = packed_floats(fit.weights)
+    if weights is None or not np.isfinite([fit.objective, *fit.log_z]).all():
+        return None
+    numbers = {"objective": float(fit.objective), "log_z": list(fit.log_z), "iterations": int(fit.iterations)}
+    return {"weights": weights, **numbers, "converged": bool(fit.converged)}
+
+
+def _unpacked(value: dict[str, Any]) -> Fit:
+    """The same fit again, to the last bit."""
+    log_z = tuple(float(one) for one in value["log_z"])
+    weights = unpacked_floats(value["weights"])
+    return Fit(weights, float(value["objective"]), log_z, value["converged"] is True, int(value["iterations"]))
 
 
 def _with_imagined(terms: Sequence[UtilityTerm], matrix: Floats, labelled: RankedPairs) -> tuple[Floats, RankedPairs]:

@@ -9,27 +9,53 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from meip.base.arrays import Floats, Ints
+from meip.base.running import look
 from meip.concepts.bank import ConceptBank
 from meip.concepts.check import signature
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept, Quantified, Term
+from meip.concepts.parser import parse_concept
 from meip.learning.evidence import Evidence
 from meip.learning.offers import offered
 from meip.learning.selection import Pruner
 from meip.learning.sparse import FEW, Problem, path
 from meip.learning.thresholds import thresholds
+from meip.model.domain import Domain
 
-__all__ = ["BUDGET", "TERMS", "Growth"]
+__all__ = ["BUDGET", "TERMS", "Grown", "Growth"]
 
 BUDGET = 6000  # concepts that become candidates
 TERMS = 3000  # of a level that are built on
 TOGETHER = 1000  # columns that are looked at together
 DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Grown:
+    """Concepts to choose from, and what became of the levels of the bank."""
+
+    concepts: list[Concept]
+    levels: list[dict[str, Any]]
+    cuts: list[str]
+    thresholds: tuple[tuple[str, float], ...]
+
+    def packed(self) -> dict[str, Any]:
+        """As texts and numbers."""
+        texts = [str(concept) for concept in self.concepts]
+        return {"concepts": texts, "levels": self.levels, "cuts": self.cuts, "thresholds": list(self.thresholds)}
+
+    @classmethod
+    def unpacked(cls, value: dict[str, Any], domain: Domain) -> Grown:
+        """The same again."""
+        concepts = [parse_concept(text, domain) for text in value["concepts"]]
+        thresholds = tuple((str(text), float(number)) for text, number in value["thresholds"])
+        return cls(concepts, value["levels"], value["cuts"], thresholds)
 
 
 class Growth(Pruner):
@@ -47,6 +73,10 @@ class Growth(Pruner):
         """What was looked at on each level, what was kept, and why the bank ends."""
         self._built_on: dict[int, tuple[int, int]] = {}
         self._slope: tuple[int, Floats] | None = None
+
+    def grown(self) -> Grown:
+        """All that is to be known of it afterwards."""
+        return Grown(self.grow(), self.levels, self.cuts, self.thresholds)
 
     def grow(self) -> list[Concept]:
         """The concepts to choose from."""
@@ -91,6 +121,7 @@ class Growth(Pruner):
         known: set[bytes] = set()
         slope = self._residual() if room else np.zeros(0)
         for first in range(0, count if room else 0, TOGETHER):
+            look()
             rows = range(first, min(first + TOGETHER, count))
             values, missing = self.evidence.denotation.matrix(concepts[rows.start : rows.stop])
             changes = self.evidence.change(np.where(missing, 0.0, values))

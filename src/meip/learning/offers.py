@@ -35,10 +35,11 @@ from meip.concepts.language import (
 from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Form, Forms
+from meip.learning.thresholds import number_between
 from meip.model.domain import Domain
 from meip.utility.preferences import beaten
 
-__all__ = ["Offers", "offered", "quantity"]
+__all__ = ["FEW_VALUES", "Offers", "offered", "quantity"]
 
 ENDS, STEPS = 4, 4  # numbers of a count that are named: at the end, and on the way
 FEW_VALUES = 8  # a function with no more values than this has steps as a count has
@@ -89,7 +90,7 @@ def offered(
         both = all_forms + pairs
         table = np.hstack([changes, evidence.change(pairs.columns(values))])
         all_forms, changes = _distinct(both, table)
-    done, stopped = _reasons(evidence, all_forms, values)
+    done, stopped = _reasons(evidence, all_forms, values, numbers and not simple)
     all_forms, changes = _by_the_most_that_chance_allows(evidence, all_forms, changes)
     ranked, lost = _ranked(evidence, concepts, kinds, values) if not simple else ((), np.zeros((len(evidence.rows), 0)))
     return Offers(all_forms, changes, done, stopped, values, ranked, lost)
@@ -245,15 +246,15 @@ def _compared(evidence: Evidence, found: Forms, kinds: Sequence[str]) -> list[Fo
     return rows
 
 
-def _reasons(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, Floats]:
+def _reasons(evidence: Evidence, found: Forms, values: Floats, numbers: bool) -> tuple[Forms, Floats]:
     """Stopping is worth more where f holds: f true where demonstrations stopped by themselves, or if none did, where
     the world ended them. Where people stop by themselves, that the world has no more to do is no reason of its own."""
-    usable = [j for j, row in enumerate(found.rows) if row.form in DONE]
-    chosen = found.take(usable)
-    none = chosen.take([]), np.zeros((len(evidence.rows), 0))
     own = evidence.stopped
+    usable = [row for row in found.rows if row.form in DONE]
+    chosen = Forms(found.concepts, [*usable, *(_enough(evidence, found, values) if numbers else ())])
+    none = chosen.take([]), np.zeros((len(evidence.rows), 0))
     ending: Floats = np.where(evidence.stop, 1.0, 0.0 if len(own) else evidence.over)
-    if not usable or not ending.any():
+    if not len(chosen) or not ending.any():
         return none
     paths = [evidence.paths[d] for d in own] if len(own) else evidence.paths
     ends = chosen.columns(values[[path[-1] for path in paths]]) > 0.5
@@ -262,6 +263,49 @@ def _reasons(evidence: Evidence, found: Forms, values: Floats) -> tuple[Forms, F
         return none
     held = chosen.columns(values)[evidence.after] * evidence.odds[:, None]
     return _distinct(chosen, np.add.reduceat(held, evidence.first, axis=0) * ending[:, None])
+
+
+def _enough(evidence: Evidence, found: Forms, values: Floats) -> list[Form]:
+    """Quantities that were enough, or little enough, at every end that somebody chose, and nowhere before."""
+    ends = [int(evidence.paths[d][-1]) for d in evidence.stopped]
+    before = np.concatenate([evidence.paths[d][:-1] for d in evidence.stopped]) if ends else np.zeros(0, np.int64)
+    rows: list[Form] = []
+    for row in found.rows if ends else ():
+        if row.form != forms.LINE or row.price > 2 or not quantity(found.concepts[row.concept], evidence):
+            continue
+        last, earlier = values[ends, row.concept], values[before, row.concept]
+        if not (np.isfinite(last).all() and np.isfinite(earlier).any()):
+            continue
+        least, most = float(np.nanmin(earlier)), float(np.nanmax(earlier))
+        if last.min() > most + 1e-9:
+            rows.append(Form(forms.LEAST, row.concept, number=_shortest(most, last.min()), price=row.price + 1))
+        elif last.max() < least - 1e-9:
+            rows.append(Form(forms.BELOW, row.concept, number=-_shortest(-least, -last.max()), price=row.price + 1))
+        elif row.price <= 1:
+            rows += _partly(row, last, earlier[np.isfinite(earlier)])
+    return rows
+
+
+def _partly(row: Form, last: Floats, earlier: Floats) -> list[Form]:
+    """What was not so everywhere before, but some of the time: up to halfway to the nearest value that was met on the
+    way, and to the usual one."""
+    larger, smaller = np.sort(earlier[earlier > last.max() + 1e-9]), np.sort(-earlier[earlier < last.min() - 1e-9])
+    above = {number_between(float(last.max()), v) for v in (*larger[:1], *larger[len(larger) // 2 :][:1])}
+    below = {number_between(-v, float(last.min())) for v in (*smaller[:1], *smaller[len(smaller) // 2 :][:1])}
+    return [
+        *(Form(forms.BELOW, row.concept, number=q, price=row.price + 1) for q in sorted(above)),
+        *(Form(forms.LEAST, row.concept, number=q, price=row.price + 1) for q in sorted(below)),
+    ]
+
+
+def _shortest(above: float, to: float) -> float:
+    """The number with the fewest digits that is above one number and at most another; of several the middle one."""
+    for digits in range(-3, DIGITS):
+        step = 10.0**-digits
+        low, high = np.floor(above / step + 1e-9) + 1, np.floor(to / step + 1e-9)
+        if low <= high:
+            return float(round((low + (high - low) // 2) * step, max(digits, 0)))
+    return float(to)
 
 
 def _ranked(

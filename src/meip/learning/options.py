@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from meip.base.documents import Strict
 from meip.base.errors import LearningError, did_you_mean
 from meip.base.parallel import Backend, Workers, check_workers
+from meip.base.running import Limits
 from meip.concepts.grammar import Grammar
 from meip.learning.generated import Generated
 from meip.learning.shown import ChanceFailures
@@ -183,20 +184,31 @@ class LearnOptions(Strict):
 
 @dataclass(frozen=True)
 class Run:
-    """How many processes, where, and who is told. None of it changes a result."""
+    """How many processes, where, who is told, and what it may use. Only what a limit cuts is another result."""
 
     jobs: int = 1
     """Processes; -1: one per core."""
     backend: Backend = "loky"
     checkpoint: str | Path | None = None
-    """A folder in which decisions are kept: a run that was killed goes on from there."""
+    """A folder in which finished rounds are kept: a run that was killed or cut goes on, to the same bytes."""
     progress: Progress | None = None
     """Called with what there is to tell, as a dictionary with at least a "stage"."""
     address: str | None = None
     """Of a cluster of Ray or Dask that runs already; it decides how many processes there are."""
+    seconds: float | None = None
+    """By the clock; when they are over, the best so far is the result and says so, or there is an error."""
+    memory: float | None = None
+    """Megabytes, of each process: what would need more says less, or is the best so far; else there is an error."""
+    cancelled: Callable[[], bool] | None = None
+    """Asked many times a second, e.g. `threading.Event().is_set`: True ends the run with the error `Cancelled`."""
 
     def __post_init__(self) -> None:
         check_workers(self.jobs, self.backend, self.address)
+        _ = self.limits  # are checked
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.seconds, self.memory, self.cancelled)
 
     def workers(self) -> Workers:
         """Who does the work; to be used in a ``with``."""

@@ -82,20 +82,14 @@ class Pursuit(UtilityEstimator):
         self.objective_ = self.pursued_.trial.fit.objective
         return self
 
-    def pursue(
-        self, episodes: Sequence[Episode] | Replayed, resume: Sequence[Decision] = ()
-    ) -> Iterator[tuple[Pursued, dict[str, Any]]]:
-        """The pursuit as it happens: (what is carried on, what is only for looking at).
-
-        `resume` takes `info["decisions"]` of an earlier run with the same episodes and parameters and goes on from
-        there: what was taken is fitted again, what was dropped is not, and the result is the same to the last bit.
-        """
+    def pursue(self, episodes: Sequence[Episode] | Replayed) -> Iterator[tuple[Pursued, dict[str, Any]]]:
+        """The pursuit as it happens: (what is carried on, what is only for looking at)."""
         for name, known in (("order", Order), ("pursuit", Rule)):
             if (value := getattr(self, name)) not in get_args(known):
                 raise LearningError(f"{name}={value!r}: {did_you_mean(value, get_args(known))}")
         training = ShownPlans(episodes, chance_failures=self.chance_failures, seed=self.seed)
         self.study_ = Study(training, self._options())
-        run = RUNS[self.pursuit](self, self.study_, resume)
+        run = RUNS[self.pursuit](self, self.study_)
         yield from run.run()
         self.decisions_: tuple[Decision, ...] = tuple(run.decisions)
 

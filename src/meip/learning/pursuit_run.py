@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from meip.base.arrays import Floats
-from meip.base.errors import LearningError
 from meip.concepts.bank import ConceptBank
 from meip.concepts.check import slot
 from meip.concepts.composites import composites
@@ -67,11 +66,10 @@ class Pursued:
 class PursuitRun:
     """One run of the pursuit."""
 
-    def __init__(self, settings: Settings, study: Study, resume: Sequence[Decision] = ()) -> None:
+    def __init__(self, settings: Settings, study: Study) -> None:
         self.settings, self.study = settings, study
         self.pick = Candidates(study, settings.tolerance)
-        self.decisions: list[Decision] = [d for d in resume if d.stage != "simplify"]
-        self.replayed = [d for d in resume if d.taken and d.concept]  # taken before, still to be fitted again
+        self.decisions: list[Decision] = []
         self.current = self._pursued((), study.fit(()))
         self.atoms: list[Concept] = []  # every relevant candidate so far, for order concepts
         self.candidates: dict[int, list[Concept]] = {}
@@ -197,11 +195,6 @@ class PursuitRun:
         """Add the best bundle of concepts (at a level: from free slots) while there is a reason to."""
         while len(self.current.concepts) < self.settings.max_concepts:
             left = self._free(stage, bundles())
-            if self.replayed:
-                if self.replayed[0].stage != stage:
-                    break  # this stage was finished before
-                yield self._replay(stage, left)
-                continue
             tried = self._trials(left)
             best = self._best(stage, tried)
             for found in tried:
@@ -216,17 +209,6 @@ class PursuitRun:
         known = set(self.current.concepts)
         taken = {slot(c) for c in known} if stage in FIRST else set()
         return [b for b in bundles if not known & set(b) and not taken & {slot(c) for c in b}]
-
-    def _replay(self, stage: str, bundles: Sequence[Bundle]) -> tuple[Pursued, dict[str, Any]]:
-        """Take again what was taken before the interruption."""
-        wanted = self.replayed.pop(0).concept
-        chosen = [bundle for bundle in bundles if bundle_text(bundle) == wanted]
-        if not chosen:
-            raise LearningError(
-                f"cannot resume: {wanted} was taken before, but is no candidate now; start again without the checkpoint"
-            )
-        self._accept(self._trials(chosen[:1])[0])
-        return self.current, self._info(stage, 0)
 
     def _best(self, stage: str, tried: Sequence[Pursued]) -> Pursued | None:
         """Of the candidates that raise the demonstrations' tau, the one with the largest posterior.
@@ -297,15 +279,11 @@ class PursuitRun:
         wanted = [c for c in self.pick.order_concepts(self.current.concepts) if c not in known]
         if not wanted:
             return
-        again = bool(self.replayed)
-        if again and [d.concept for d in self.replayed[: len(wanted)]] != [str(c) for c in wanted]:
-            return  # looked at before, and not taken
-        self.replayed = self.replayed[len(wanted) :]
         found = self._pursued((*self.current.concepts, *wanted), self.study.fit((*self.current.concepts, *wanted)))
         gain = found.key[1] - self.current.key[1]
         grows = found.key[0] >= self.current.key[0] - SAME_TAU and (level == 1 or gain > 0)
         reason = "the one came before the other when it was shown" if grows else "tau or the posterior would fall"
-        for concept in () if again else wanted:
+        for concept in wanted:
             self._note("order", str(concept), grows, gain, reason, found.key[0])
         if grows:
             self._accept(found)
@@ -370,9 +348,8 @@ class PursuitRun:
         return tuple(c for c in found.concepts if c not in self.current.concepts)
 
     def _remark(self, stage: str, taken: bool, reason: str) -> None:
-        """A note about a stage as a whole, made once even where a run is resumed."""
-        if not any(d.stage == stage and d.reason == reason for d in self.decisions):
-            self._note(stage, "", taken, 0.0, reason, self.current.key[0])
+        """A note about a stage as a whole."""
+        self._note(stage, "", taken, 0.0, reason, self.current.key[0])
 
     def _note(self, stage: str, concept: str, taken: bool, gain: float, reason: str, tau: float = 0.0) -> None:
         self.decisions.append(Decision(len(self.decisions) + 1, stage, concept, taken, tau, gain, reason))

@@ -20,7 +20,16 @@ from meip.learning.evidence import Evidence
 from meip.learning.offers import FEW_VALUES, Offers, quantity
 from meip.learning.sparse import Problem, fit
 
-__all__ = ["BOUNDS", "Never", "Nevers", "always_first", "chosen_first", "without_the_most_telling", "worth_telling"]
+__all__ = [
+    "BOUNDS",
+    "Never",
+    "Nevers",
+    "Shown",
+    "always_first",
+    "chosen_first",
+    "without_the_most_telling",
+    "worth_telling",
+]
 
 PRICE, STEEP = 0.6, 1.5
 MOST, LEAST = 12, 1.0  # rules, and nats of evidence

@@ -17,6 +17,7 @@ from meip.base.arrays import Bools, Floats, Ints
 from meip.base.distinct import distinct_rows
 from meip.base.kernels import kernel
 from meip.base.parallel import Shared, Workers
+from meip.base.running import digest, look, one_round, packed_floats, unpacked_floats
 from meip.learning.evidence import Evidence
 
 __all__ = ["FEW", "GRID", "Problem", "Strength", "fit", "once", "path", "softmax", "strength_of"]
@@ -53,6 +54,11 @@ class Problem:
         low, high, odds = -free if low is None else low, free if high is None else high, once(columns, evidence.group)
         return cls(columns, evidence.start, evidence.group, evidence.chosen, price, low, high, odds)
 
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """All arrays of it."""
+        return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+
     def only(self, chosen: Bools) -> Problem:
         """With some of the columns."""
         columns = np.ascontiguousarray(self.columns[:, chosen])
@@ -84,10 +90,20 @@ def once(columns: Floats, group: Ints) -> Floats:
 
 def fit(problem: Problem, strength: float, weights: Floats, share: Floats, ridge: float = RIDGE) -> Floats:
     """The weights at one strength of the price, from a first guess; `share` weighs the choices [C]."""
+    return one_round(
+        lambda: "fit " + digest(strength, ridge, weights, share, *problem.parts),
+        lambda: _fit(problem, strength, weights, share, ridge),
+        packed_floats,
+        unpacked_floats,
+    )
+
+
+def _fit(problem: Problem, strength: float, weights: Floats, share: Floats, ridge: float) -> Floats:
     columns, price = problem.columns, strength * problem.price
     total = max(share.sum(), 1e-12)
     on = (np.abs(weights) > 0) | (problem.price == 0)
     for _ in range(ROUNDS):
+        look()
         used = np.flatnonzero(on)
         start, weights = weights[used], np.zeros(len(price))
         weights[used] = _descend(

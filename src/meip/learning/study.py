@@ -12,6 +12,7 @@ import numpy as np
 from meip.base.arrays import Bools, Floats
 from meip.base.errors import LearningError
 from meip.base.parallel import Shared, Workers
+from meip.base.running import digest, one_round
 from meip.concepts.check import kind
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept
@@ -19,7 +20,7 @@ from meip.concepts.parser import parse_concept
 from meip.learning.curves import SHARES, Curves, Weighed
 from meip.learning.evidence import Evidence
 from meip.learning.forms import Forms
-from meip.learning.growth import BUDGET, Growth
+from meip.learning.growth import BUDGET, Grown, Growth
 from meip.learning.offers import offered
 from meip.learning.options import View
 from meip.learning.side_by_side import beside
@@ -178,10 +179,16 @@ class Study:
         return found
 
     def _bank(self) -> list[Concept]:
-        growth = Growth(self.evidence, self.options.grammar)
-        found = growth.grow()
-        self.levels, self.cuts, self.thresholds = growth.levels, growth.cuts, growth.thresholds
-        return found
+        """The concepts to choose from. Growing the bank is a round of its own, of which the texts are kept."""
+        evidence = self.evidence
+        grown = one_round(
+            lambda: "bank " + digest(evidence.start, evidence.chosen, evidence.walk),
+            lambda: Growth(evidence, self.options.grammar).grown(),
+            Grown.packed,
+            lambda value: Grown.unpacked(value, evidence.domain),
+        )
+        self.levels, self.cuts, self.thresholds = grown.levels, grown.cuts, grown.thresholds
+        return grown.concepts
 
     def _problem(self, concepts: Sequence[Concept]) -> Problem:
         """Forms, what comes first by a quantity, reasons to stop, and to stop, side by side."""
@@ -203,7 +210,7 @@ class Study:
         """The curves of real quantities, where there are any that change, and how much they count."""
         options, evidence, held_out = self.options, self.evidence, self.strength.held_out
         none = Weighed(0.0, 1.0, {})
-        found = Curves(evidence, concepts, options.knots, start=options.relative)
+        found = Curves(evidence, concepts, options.knots, start=options.relative, reasons=self.offers.stopped)
         if not len(found) or options.concepts is not None or not held_out:
             self._refuse_curves()
             return None, none
@@ -344,9 +351,9 @@ class Study:
     def model(self, weights: Floats, curves: Floats | None) -> Model:
         """As much of the sparse view and of the curves as each counts."""
         weights, firsts = (1 - self.weighed.share) * weights, self.size + self.ranks
-        bent = np.zeros(1) if curves is None else self.weighed.share * self.weighed.scale * curves
-        wishes, stop = weights[: self.size], float(weights[-1] + bent[-1])
-        return Model(wishes, bent, weights[self.size : firsts], weights[firsts:-1], stop)
+        bent = np.zeros(self.reasons + 1) if curves is None else self.weighed.share * self.weighed.scale * curves
+        wishes, ending = weights[: self.size], weights[firsts:] + bent[len(bent) - self.reasons - 1 :]
+        return Model(wishes, bent, weights[self.size : firsts], ending[:-1], float(ending[-1]))
 
     def without(self, d: int) -> Model:
         """What the demonstrations of other folds taught."""
@@ -359,7 +366,10 @@ class Study:
     def gains(self, model: Model) -> Floats:
         """What each alternative adds to g [N]."""
         found = self.offers.changes @ model.wishes
-        return found if self.curves is None else found + self.curves.changes[:, :-1] @ model.bent[:-1]
+        if self.curves is not None:
+            bends = slice(self.curves.bends)
+            found = found + self.curves.changes[:, bends] @ model.bent[bends]
+        return found
 
 
 def _fit_some(chosen: Bools, shared: tuple[Problem, Floats, float]) -> Floats:
@@ -373,7 +383,7 @@ class Model(NamedTuple):
 
     wishes: Floats
     bent: Floats
-    """Of the curves, and of stopping."""
+    """Of the curves, of reasons to stop, and of stopping."""
     firsts: Floats
     """Of what comes first by a quantity."""
     reasons: Floats

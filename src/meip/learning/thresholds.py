@@ -16,7 +16,7 @@ from meip.concepts.language import AtLeast, Concept, Primitive, Quantified, Term
 from meip.learning.evidence import Evidence
 from meip.model.domain import Domain, FactBlock, Fluent
 
-__all__ = ["thresholds"]
+__all__ = ["number_between", "thresholds"]
 
 NUMBERS = 24  # of each function that are tried
 STEEP = 2.5  # the least slope, in units of what chance alone would give it
@@ -62,10 +62,10 @@ def _between(values: Floats) -> list[float]:
     places = np.arange(len(values) - 1)
     if len(places) > NUMBERS:
         places = np.unique(np.round(np.linspace(0, len(values) - 2, NUMBERS)).astype(np.int64))
-    return [_short(float(values[k]), float(values[k + 1])) for k in places]
+    return [number_between(float(values[k]), float(values[k + 1])) for k in places]
 
 
-def _short(low: float, high: float) -> float:
+def number_between(low: float, high: float) -> float:
     """A number in the middle of two, rounded as far as it stays well between them."""
     middle, room = (low + high) / 2, (high - low) / 4
     for digits in range(-int(np.floor(np.log10(max(abs(middle), room)))), 16):

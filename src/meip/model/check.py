@@ -21,6 +21,7 @@ from meip.model.asking import shown
 from meip.model.domain import Domain, FactBlock, Facts, Fluent, stack_facts
 from meip.model.graph import StateGraph
 from meip.model.problems import REQUIRED, missing_members
+from meip.model.showing import shown_errors
 from meip.model.world import (
     Batches,
     Fast,
@@ -41,6 +42,7 @@ ACTIONS_TRIED = 4  # per visited state
 STEPS_IN_ALL = 5000  # shared by the walks, so that long horizons do not take minutes
 SHORTEST_CUT = 100
 BATCH = 200  # states on which facts_batch is compared with facts
+SHOWN = 3  # states that are drawn
 GRAPHED = 10  # states on which a graph of the world's own is compared with the world
 
 
@@ -75,6 +77,7 @@ def check_world(world: Any, *, seed: int | np.random.Generator = 0, walks: int =
             checker.check_walks(np.random.default_rng(seed), walks)
             checker.check_batch()
             checker.check_graph()
+            checker.check_shown()
     except Exception as error:  # in the equality, the hash or the words of a state or an action
         checker.note("walk", f"the walk could not go on: {type(error).__name__}: {plain(str(error), 80)}")
     return WorldReport(checker.errors.values(), checker.hints.values())
@@ -342,6 +345,12 @@ class _Checker:
                 "once and remembered, so chance belongs into outcomes(), as probabilities",
             )
         return found
+
+    def check_shown(self) -> None:
+        """Pictures, scenes and parts of actions, of the states that were seen first."""
+        for state in list(self.seen)[:SHOWN]:
+            for name, error in shown_errors(self.world, state):
+                self.note(("shown", name), f"{error} ({self.named(state)})")
 
     def note(self, kind: Hashable, error: str) -> bool:
         """Remember the first error of each kind; always False, for `return self.note(..)`."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from meip.base.arrays import Growing
 from meip.base.errors import BudgetError, WorldError
+from meip.base.running import look
 from meip.model.asking import actions_of, ask, asked, bad_pairs, facts_of, outcomes_of, place, shown
 from meip.model.domain import Domain, FactBlock, Facts
 from meip.model.world import (
@@ -149,6 +150,7 @@ class StateGraph:
         """Ask the world for this state's actions and outcomes, once."""
         if self.expanded(number):
             return
+        look()
         state = self.states[number]
         actions = actions_of(self.world, state)
         listed = [outcomes_of(self.world, state, action) for action in actions]

@@ -5,15 +5,15 @@ Where a world lacks the hook there is an answer all the same: an action's parts 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from meip.base.errors import WorldError
-from meip.model.asking import ask, asked, shown
+from meip.base.errors import MeipError, WorldError
+from meip.model.asking import actions_of, ask, asked, shown
 from meip.model.scenes import Line, Scene, Stroke, TakesLines
 from meip.model.world import Action, Draws, NamesParts, Picture, State, encode, offers, pictures
 
-__all__ = ["action_parts", "last_pictures", "line_of", "scene_of", "stroke_of"]
+__all__ = ["action_parts", "last_pictures", "line_of", "scene_of", "shown_errors", "stroke_of"]
 
 
 def action_parts(world: Any, action: Action) -> list[tuple[str, str]]:
@@ -71,9 +71,30 @@ def stroke_of(world: Any, state: State, line: Line) -> Stroke:
     return found
 
 
+def shown_errors(world: Any, state: State) -> Iterator[tuple[str, str]]:
+    """What is wrong with what a world shows of a state: the hook, and the error."""
+    try:
+        last_pictures(world, [state], ())
+    except MeipError as error:
+        yield "Draws", str(error)
+    try:
+        for action in actions_of(world, state)[:1]:
+            action_parts(world, action)
+            line_of(world, action)
+        scene = scene_of(world, [state], ())
+        for guide in scene.guides[:1] if scene is not None else ():
+            stroke_of(world, state, guide.line)
+    except MeipError as error:
+        yield "shows", str(error)
+
+
 def line_of(world: Any, action: Action) -> Line | None:
     """The line that an action is; None where actions are no lines."""
     if not offers(world, TakesLines):
         return None
-    (x0, y0), (x1, y1) = asked("line_of()", lambda: world.line_of(action))
+    return asked("line_of()", lambda: _line(world.line_of(action)))
+
+
+def _line(ends: Any) -> Line:
+    (x0, y0), (x1, y1) = ends
     return (float(x0), float(y0)), (float(x1), float(y1))

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HOOKS", "MOST_STATES", "Action", "Batches", "CountsActions", "Decodes", "Describes", "Draws", "Fast", "Files",
-    "GoesOn", "HasGoal", "Instructs", "Lazy", "NamesParts", "Open", "Paints", "Picture", "State", "StaticFacts",
-    "World", "counted", "describe", "encode", "half_offered", "has", "horizon_of", "offers", "paint", "pictures",
-    "plan_text", "with_proposal",
+    "GoesOn", "HasGoal", "Instructs", "Lazy", "MadeOf", "NamesParts", "Open", "Paints", "Picture", "State",
+    "StaticFacts", "World", "counted", "describe", "encode", "half_offered", "has", "horizon_of", "made_of", "offers",
+    "paint", "pictures", "plan_text", "with_proposal",
 ]  # fmt: skip
 
 MOST_STATES = 1_000_000  # of an episode; searches keep arrays of this length
@@ -132,6 +132,13 @@ class Instructs(Protocol):
 
 
 @runtime_checkable
+class MadeOf(Protocol):
+    """The kinds of parts that this problem has and others may lack, as nouns: plans name those that nobody showed."""
+
+    def made_of(self) -> Sequence[str]: ...
+
+
+@runtime_checkable
 class NamesParts(Protocol):
     """What an action consists of, for people who choose one: ``[("stage", "2"), ("type", "torch"), ("number", "5")]``.
 
@@ -223,8 +230,8 @@ class Fast(Protocol):
 
 
 HOOKS: tuple[type[Any], ...] = (
-    CountsActions, StaticFacts, Batches, Describes, Draws, Paints, Instructs, NamesParts, TakesLines, HasGoal, GoesOn,
-    Decodes, Open, Lazy, Files, Fast,
+    CountsActions, StaticFacts, Batches, Describes, Draws, Paints, Instructs, MadeOf, NamesParts, TakesLines, HasGoal,
+    GoesOn, Decodes, Open, Lazy, Files, Fast,
 )  # fmt: skip
 Hook = TypeVar("Hook")
 
@@ -308,6 +315,11 @@ def pictures(world: object, states: Sequence[State], actions: Sequence[Action]) 
         return list(world.draw(states, actions))
     captions = ["start", *(str(action) for action in actions)]
     return [Picture(caption, note=describe(world, state)) for caption, state in zip(captions, states, strict=True)]
+
+
+def made_of(world: object) -> tuple[str, ...] | None:
+    """The kinds of parts that a problem has, each once; None where the world does not say (`MadeOf`)."""
+    return tuple(dict.fromkeys(map(str, world.made_of()))) if offers(world, MadeOf) else None
 
 
 def paint(world: object, path: str | Path, states: Sequence[State], actions: Sequence[Action], title: str) -> bool:

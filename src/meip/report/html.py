@@ -29,6 +29,12 @@ code { font: .86em ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); gap: 1rem; padding: 0; margin: 0;
   list-style: none; }
 .card { background: var(--card); border: 1px solid var(--edge); border-radius: 10px; padding: 1rem 1.1rem; }
+.card.wide { grid-column: 1 / -1; }
+@media (min-width: 44rem) {
+  .card.wide { display: grid; grid-template-columns: 3fr 2fr; column-gap: 1.5rem; grid-auto-rows: max-content; }
+  .card.wide h3 { grid-column: 1 / -1; }
+  .card.wide > svg { grid-row: 2 / span 9; }
+}
 .card h3 { font-size: 1rem; margin: 0 0 .2rem; }
 .card h3 + svg { margin-top: .6rem; }
 .card p { margin: .6rem 0 .3rem; }

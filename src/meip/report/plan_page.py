@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,14 @@ def _card(picture: Picture, facts: str) -> str:
     drawing = picture.svg.replace(XMLNS, "", 1) or picture.html  # inside a page the name space says nothing
     small = ' class="small"' if drawing else ""
     note = f"<p{small}>{escape(picture.note)}</p>" if picture.note else ""
-    return f'<li class="card"><h3>{escape(picture.caption)}</h3>{drawing}{note}{facts}</li>'
+    wide = " wide" if _is_wide(picture.svg) else ""
+    return f'<li class="card{wide}"><h3>{escape(picture.caption)}</h3>{drawing}{note}{facts}</li>'
+
+
+def _is_wide(svg: str) -> bool:
+    """Is a drawing much wider than high (two beside each other)? Then its card takes a row of its own."""
+    found = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
+    return found is not None and float(found[1]) > 1.5 * float(found[2])
 
 
 def _facts(plan: TaskPlan, t: int) -> str:

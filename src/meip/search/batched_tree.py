@@ -108,7 +108,7 @@ def search(
             best = [int(s) for s in tree.path_state[winner, :size]]
             moves = [int(m) for m in tree.path_move[winner, len(past) : size]]
         if clock.late:
-            stopped = "seconds"
+            stopped = clock.over()
             break
     steps = zip(best[len(past) - 1 :], moves, strict=False)
     actions = tuple(graph.action_numbers(state)[move] for state, move in steps)

@@ -34,7 +34,7 @@ def search(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Q
     most = query.iterations or EXPANSIONS
     found = best_first(graph, ranking, history, query.changed(iterations=max(1, most - most // 2)))
     left = None if query.seconds is None else query.seconds - found.seconds
-    if found.stopped_by in ("goal", "seconds") or most == 1 or (left is not None and left <= 0):
+    if found.stopped_by in ("goal", "seconds", "memory", "cancelled") or most == 1 or (left is not None and left <= 0):
         return found
     rest = query.changed(iterations=most - found.expansions, seconds=left)
     walk = greedy.search(graph, ranking, history, rest) if graph.has_goal and most > found.expansions else found

@@ -17,6 +17,7 @@ import numpy as np
 from meip.base.arrays import Floats
 from meip.base.errors import LearningError
 from meip.model.graph import StateGraph
+from meip.model.world import Open, offers
 from meip.search.greedy import without_loops
 from meip.search.query import Clock, Found, Query, RootMove
 from meip.utility.preferences import ChoiceRanking, beaten, standing
@@ -34,6 +35,7 @@ RATE = 0.07  # of the spread of a step's alternatives: what a value loses each t
 NEVER_STOP, FRESH = -1e3, 1e3
 AGAIN, LOOSE, LOOSER = 12, 0.2, 3  # walks after one that ran into trouble, by steps that are so much worse at most;
 # after so many by steps twice as much worse
+ALIKE = 0.5  # of what two alternatives differ by, in nats: so much likelier they are counted apart
 SAME = 1e-9
 Outcomes = tuple[tuple[float, int], ...]
 
@@ -58,7 +60,7 @@ class Chooser:
         self.least = self.how.least
         seen = ranking.view(view)
         self.g, self.h, self.never, self.first = seen.g, seen.stop, seen.never, seen.first
-        self.has_goal = graph.has_goal
+        self.has_goal, self._open = graph.has_goal, offers(graph.world, Open)
         self._known: dict[int, tuple[list[int], list[Outcomes]]] = {}
         self._over: dict[int, bool] = {}
         self._stop = ranking.constant[self.h]
@@ -145,6 +147,20 @@ class Chooser:
     def stopping(self, state: int) -> float:
         """What it is worth to stop here; a world that knows its goal decides itself."""
         return NEVER_STOP if self.has_goal else float(self.ranking(self.graph, [state])[state, self.h])
+
+    def going_on(self, worth: Floats) -> float:
+        """What it is worth not to stop: the best alternative. Where those are only some of very many, nearly the same
+        thing is there many times over, each time a little likely: then all of them together."""
+        return float(np.logaddexp.reduce(worth)) if self._open else float(worth.max())
+
+    def together(self, worth: Floats, to: Sequence[int]) -> Floats:
+        """What alternatives are worth, each with those that are like it where they are only some of very many: what is
+        there many times over is the likelier, and its middle the best of it."""
+        if not self._open:
+            return worth
+        parts = self.ranking.parts(self.graph, to)
+        apart = np.abs(parts[:, None] - parts[None]).sum(axis=-1)
+        return np.asarray(np.logaddexp.reduce(worth[None] - ALIKE * apart, axis=1), np.float64)
 
     def unlike_an_end(self, state: int) -> float:
         """By how much less it is worth to be done here than where demonstrations ended."""
@@ -291,7 +307,7 @@ class _Walk:
             if not options.actions:
                 reason = "dead end" if graph.has_goal else "finished"
                 break
-            if options.stop > options.worth.max() + 1e-12:
+            if options.stop > chooser.going_on(options.worth) + 1e-12:
                 reason = "stopped"
                 break
             likeliest = [max(each)[1] for each in options.outcomes]
@@ -302,6 +318,7 @@ class _Walk:
                 worth += FRESH * (
                     np.asarray(graph.reached(likeliest), np.float64) - [seen.get(s, 0) for s in likeliest]
                 )
+            worth = chooser.together(worth, likeliest)
             best = np.flatnonzero(worth > worth.max() - max(loose, SAME))
             chosen = int(best[rng.integers(len(best))])
             added, broken = chooser.gains([states[-1]], [options.outcomes[chosen]])

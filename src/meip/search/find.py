@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from meip.base.errors import LearningError, did_you_mean
+from meip.base.running import Limits, Stopped, as_error, bounded
 from meip.model.graph import StateGraph
 from meip.search import batched_tree, beam, best_first, choosing, exact, greedy, tree
 from meip.search.plans import history_count, longest_plan
@@ -48,7 +49,12 @@ def find(graph: StateGraph, ranking: Ranking, history: Sequence[int], query: Que
         query = query.changed(method=_automatic(graph, history, query))
     if query.method not in SEARCHES:
         raise LearningError(f"search method {query.method!r}: {did_you_mean(query.method, ('auto', *SEARCHES))}")
-    return SEARCHES[query.method](graph, ranking, [int(s) for s in history], query)
+    try:
+        with bounded(query.memory):
+            return SEARCHES[query.method](graph, ranking, [int(s) for s in history], query)
+    except Stopped as stop:
+        limits = Limits(query.seconds, query.memory)
+        raise as_error(stop, limits, f"give the {query.method} search more memory, or limit its nodes") from None
 
 
 def _automatic(graph: StateGraph, history: Sequence[int], query: Query) -> str:

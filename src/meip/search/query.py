@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meip.base.errors import LearningError, did_you_mean
+from meip.base.running import Limits
 from meip.model.graph import StateGraph
 from meip.model.world import MOST_STATES
 from meip.search import tree_kernels as kernels
@@ -39,6 +40,10 @@ class Query:
     """Simulations of a tree search (3000 where nothing is said); of other searches the states that they expand, or
     for exact search the plans that it looks at."""
     seconds: float | None = None
+    memory: float | None = None
+    """Megabytes that this process may hold."""
+    cancelled: Callable[[], bool] | None = field(default=None, repr=False, compare=False)
+    """Asked many times a second: True ends the search with what it has found."""
     nodes: int = 5_000_000
     """States, nodes of a tree, or plans that are kept or listed."""
     width: int = 32
@@ -114,7 +119,7 @@ class Found:
     value: float
     """What was maximised, as far as the search can tell."""
     stopped_by: str = "finished"
-    """finished, goal, dead end, horizon, iterations, nodes or seconds."""
+    """finished, goal, dead end, horizon, iterations, nodes, seconds, memory or cancelled."""
     expansions: int = 0
     """How much was looked at: simulations, states or plans, as `Query.iterations` counts them."""
     seconds: float = 0.0
@@ -133,7 +138,8 @@ class Agent(Protocol):
 
 
 class Clock:
-    """When a search has to stop: its time, what it may expand, and how many states it may see."""
+    """When a search has to stop: its time, its memory, what it may expand, how many states it may see, and whoever
+    calls it off."""
 
     def __init__(self, query: Query, graph: StateGraph, default: int | None = None) -> None:
         self.begun = self._looked = time.monotonic()
@@ -141,10 +147,25 @@ class Clock:
         self.most = query.iterations if query.iterations is not None else default
         self.graph, self.room = graph, len(graph) + query.nodes
         self.expansions = 0
+        self._watched = Limits(None, query.memory, query.cancelled)
+        self._asked, self._why = self.begun - 1.0, ""
+
+    @property
+    def limited(self) -> bool:
+        """Has it to look up while it works?"""
+        return self.stop is not None or self._watched.any
 
     @property
     def late(self) -> bool:
-        return self.stop is not None and time.monotonic() > self.stop
+        """Is its time over, is its memory full, or was it called off?"""
+        return bool(self.over())
+
+    def over(self) -> str:
+        """Which of these it is; "" while none is."""
+        now = time.monotonic()
+        if self._watched.any and now - self._asked > PACE / 2:
+            self._asked, self._why = now, self._watched.reached(now - self.begun)
+        return self._why or ("seconds" if self.stop is not None and now > self.stop else "")
 
     @property
     def seconds(self) -> float:
@@ -162,7 +183,7 @@ class Clock:
             return "iterations"
         if len(self.graph) > self.room:
             return "nodes"
-        return "seconds" if self.late else ""
+        return self.over()
 
 
 def pair_sums(g: NDArray[np.float64], states: Sequence[int], scale: float) -> tuple[float, float]:

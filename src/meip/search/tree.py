@@ -64,7 +64,7 @@ def searched(
     tree.counts[kernels.NODES], tree.counts[kernels.HISTORY] = 1, len(history)
     settings = query.numbers(horizon, scaled.mode, certain=certain(graph))
     widen = np.array(query.widening or (0.0, 0.0), np.float64)
-    batch = most if clock.stop is None else 1
+    batch = 1 if clock.limited else most
     while tree.counts[kernels.ITERATIONS] < most:
         tree.counts[kernels.TARGET] = min(tree.counts[kernels.ITERATIONS] + batch, most)
         status = kernels.simulate(graph.arrays(), g, soft_signs, tree, settings, widen, query.rules)
@@ -78,8 +78,8 @@ def searched(
                 return tree, "nodes"
             tree = _grown(tree)
         if clock.late:
-            return tree, "seconds"
-        if status == kernels.DONE and clock.stop is not None:
+            return tree, clock.over()
+        if status == kernels.DONE and clock.limited:
             batch = clock.pace(batch)
     return tree, "iterations"
 

@@ -20,7 +20,9 @@ understanding  what was learned: the sentence, wishes, order, rules
 behind       the demonstrated steps behind a statement, and those that surprise
 comparing    one step beside another: what each is worth, and why
 edited       changes by hand, and the task as it was fitted
-plans        problems, plans and corrections
+plans        what the page asks about plans
+planner      who plans, and in what: tasks, baselines, problems
+corrections  a wrong step becomes a demonstration of the right one
 side_by_side  the plan of the task and of a baseline
 reports      one page and JSON to keep
 web          the page itself: HTML, CSS and ES modules, as they are

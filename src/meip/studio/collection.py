@@ -17,7 +17,7 @@ from meip.studio.drawing import action_view, motion, state_view
 from meip.studio.importing import imported, split
 from meip.studio.project import Missing, Project, Studio, file_name
 
-__all__ = ["read_one", "routes"]
+__all__ = ["exported", "preview", "read_one", "replayed", "routes"]
 
 MOST_BEGINNINGS = 50  # of a problem, to choose from
 

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from meip.studio.worlds import Worlds
 __all__ = ["Jobs", "routes"]
 
 ATTEMPTS = 3
+PATIENCE = 3.0  # seconds for a lock
 LOG = "worker.log"
 
 
@@ -39,7 +41,7 @@ class Jobs:
         self.project, self.worlds = project, worlds
         self.table = JobTable(project.private / "jobs.sqlite")
         self._started: dict[int, subprocess.Popen[bytes]] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # one thread at a time looks after workers
 
     def start(self, task: str, demonstrations: list[str], options: dict[str, Any]) -> Job:
         """Learn a task from demonstrations, by name; what cannot be right is refused at once."""
@@ -48,27 +50,29 @@ class Jobs:
         if not shown:
             raise LearningError("choose at least one demonstration to learn from")
         given = chosen(options)
-        job = self.table.add(
-            {"task": f"{name.removesuffix('.json')}.json", "demonstrations": demonstrations, "options": given}
-        )
-        self._begin(job.id)
+        spec = {"task": f"{name.removesuffix('.json')}.json", "demonstrations": demonstrations, "options": given}
+        with self._lock:
+            job = self.table.add(spec)
+            self._begin(job.id)
         return self.table.get(job.id)
 
     def cancel(self, number: int) -> Job:
         """The worker sees it within half a second; a job without one is over at once."""
-        self.table.get(number)
-        self.table.ask_to_stop(number)
-        if self._gone(number):
-            self.table.end(number, "cancelled", "cancelled")
+        with self._lock:
+            self.table.get(number)
+            self.table.ask_to_stop(number)
+            if self._gone(number):
+                self.table.end(number, "cancelled", "cancelled")
         return self.table.get(number)
 
     def resume(self, number: int) -> Job:
         """Go on with a job that is over without a result."""
-        job = self.table.get(number)
-        if job.status == "done" or (job.status in ACTIVE and not self._gone(number)):
-            raise MeipError(f"job {number} is {job.status}: there is nothing to resume")
-        self.table.forget_attempts(number)
-        self._begin(number)
+        with self._lock:
+            job = self.table.get(number)
+            if job.status == "done" or (job.status in ACTIVE and not self._gone(number)):
+                raise MeipError(f"job {number} is {job.status}: there is nothing to resume")
+            self.table.forget_attempts(number)
+            self._begin(number)
         return self.table.get(number)
 
     def watch(self) -> None:
@@ -77,17 +81,19 @@ class Jobs:
             for number, process in list(self._started.items()):
                 if process.poll() is not None:  # or it would stay a zombie
                     del self._started[number]
-        for job in self.table.active():
-            if not self._gone(job.id):
-                continue
-            if self.table.told_to_stop(job.id):
-                self.table.end(job.id, "cancelled", "cancelled")
-            elif job.attempts >= ATTEMPTS:
-                often = f"its worker was killed {job.attempts} times; out of memory? Resume it to try again"
-                self.table.end(job.id, "interrupted", often)
-            else:
-                self.table.tell(job.id, {"stage": "restarted", "attempt": job.attempts + 1})
-                self._begin(job.id)
+            for job in self.table.active():
+                if self._gone(job.id):
+                    self._replace(job)
+
+    def _replace(self, job: Job) -> None:
+        if self.table.told_to_stop(job.id):
+            self.table.end(job.id, "cancelled", "cancelled")
+        elif job.attempts >= ATTEMPTS:
+            often = f"its worker was killed {job.attempts} times; out of memory? Resume it to try again"
+            self.table.end(job.id, "interrupted", often)
+        else:
+            self.table.tell(job.id, {"stage": "restarted", "attempt": job.attempts + 1})
+            self._begin(job.id)
 
     # --- workers ---
 
@@ -107,15 +113,14 @@ class Jobs:
 
     def _begin(self, number: int) -> None:
         """Start a worker, which inherits the lock; whoever comes second finds it taken."""
-        with self._lock:
-            descriptor = _locked(self._file(number))
-            if descriptor is None:
-                return
-            try:
-                self.table.attempt(number)
-                self._started[number] = self._spawn(number, descriptor)
-            finally:
-                os.close(descriptor)
+        descriptor = _locked(self._file(number))
+        if descriptor is None:
+            raise MeipError(f"job {number} has a worker that is still at it, or just ending; try again in a moment")
+        try:
+            self.table.attempt(number)
+            self._started[number] = self._spawn(number, descriptor)
+        finally:
+            os.close(descriptor)
 
     def _spawn(self, number: int, descriptor: int) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "meip.studio.worker", str(self.project.path), str(number), str(descriptor)]
@@ -125,14 +130,18 @@ class Jobs:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **inherit)
 
 
-def _locked(path: Path) -> int | None:
-    """A descriptor with the lock on a file; None where somebody has it."""
-    lock = Lock(path)
-    try:
-        lock.take()
-    except Taken:
-        return None
-    return lock.detach()
+def _locked(path: Path, seconds: float = PATIENCE) -> int | None:
+    """A descriptor with the lock on a file; None where somebody keeps it: one who only looks, or a worker that is
+    ending, has it for a moment."""
+    lock, stop = Lock(path), time.monotonic() + seconds
+    while True:
+        try:
+            lock.take()
+            return lock.detach()
+        except Taken:
+            if time.monotonic() > stop:
+                return None
+            time.sleep(0.02)
 
 
 def routes(studio: Studio) -> APIRouter:

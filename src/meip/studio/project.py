@@ -50,6 +50,11 @@ def file_name(name: str) -> str:
     return name
 
 
+def _in_order(path: Path) -> list[tuple[str, int]]:
+    """Names as people sort them: "a 9" before "a 10"."""
+    return [(text.casefold(), int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", path.stem)]
+
+
 class Project:
     """The folder of a project."""
 
@@ -103,7 +108,7 @@ class Project:
         """The files of a kind, by name; those whose names the studio would not write are left alone."""
         wanted = tuple(suffixes)
         found = []
-        for path in sorted((self.path / kind).iterdir() if (self.path / kind).is_dir() else ()):
+        for path in sorted((self.path / kind).iterdir() if (self.path / kind).is_dir() else (), key=_in_order):
             if NAME.fullmatch(path.name) and path.is_file() and (not wanted or path.suffix in wanted):
                 found.append(path.name)
         return found

@@ -70,6 +70,12 @@ class Draft:
         self._keep((*self.demonstration.steps, done), [])
         return None
 
+    def expect(self, steps: int | None) -> None:
+        """Somebody saw it at so many steps; it may have gone on in another window."""
+        now = len(self.demonstration.steps)
+        if steps is not None and steps != now:
+            raise DemonstrationError(f"this draft was changed in another window: it has {now} steps; look again")
+
     def undo(self) -> None:
         steps = self.demonstration.steps
         if not steps:
@@ -94,7 +100,7 @@ class Draft:
         """Put it among the demonstrations; the draft is gone, and can be brought back from the trash."""
         if not self.demonstration.steps:
             raise DemonstrationError("this demonstration has no steps yet: do something first")
-        meta = {k: v for k, v in (self.demonstration.meta or {}).items() if k not in ("undone", "title")}
+        meta = {k: v for k, v in (self.demonstration.meta or {}).items() if k != "undone"}
         kept = replace(self.demonstration, by=by, note=note, meta=meta or None)
         file = self.project.free_name("demonstrations", file_name(name), ".json")
         documents.write(self.project.file("demonstrations", file), kept)
@@ -109,7 +115,7 @@ class Draft:
         listed = {"actions": [], "total": 0, "legal": 0} if over or state["scene"] else actions_view(graph, self.state)
         return {
             "name": self.name,
-            "title": (self.demonstration.meta or {}).get("title") or Path(self.name).stem,
+            "title": Path(self.name).stem,
             "world": self.demonstration.problem.get("world", ""),
             "saved": self.project.file("drafts", self.name).stat().st_mtime,
             "horizon": graph.horizon,
@@ -154,7 +160,7 @@ class Drafts:
         count = len(StateGraph(world).initial)
         if not 0 <= initial < count:
             raise WorldError(f"this problem has {count} initial states, counted from 0; there is no {initial}")
-        return self.add(Demonstration(document, (), initial, meta={"title": title}), title)
+        return self.add(Demonstration(document, (), initial), title)
 
     def add(self, demonstration: Demonstration, title: str) -> Draft:
         name = self.project.free_name("drafts", _stem(title), ".json")
@@ -168,8 +174,7 @@ class Drafts:
             row = {"name": name, "title": Path(name).stem, "saved": path.stat().st_mtime, "steps": 0, "world": ""}
             try:
                 one: Demonstration = documents.read(path, "demonstration")
-                title = (one.meta or {}).get("title", Path(name).stem)
-                row |= {"steps": len(one.steps), "world": one.problem.get("world", ""), "title": title}
+                row |= {"steps": len(one.steps), "world": one.problem.get("world", "")}
             except ValueError as error:
                 row["error"] = str(error).replace(f"{self.project.path}/", "")
             found.append(row)
@@ -217,8 +222,7 @@ def routes(studio: Studio) -> APIRouter:
                 title = next((p.title for p in studio.worlds.problems() if p.id == problem), problem)
                 return made(drafts.begin(world, title, initial))
             shown = read_one(studio.project, like, place)
-            meta = {"title": Path(like).stem}
-            return made(drafts.add(replace(shown, steps=shown.steps[: max(0, steps)], meta=meta), Path(like).stem))
+            return made(drafts.add(replace(shown, steps=shown.steps[: max(0, steps)], meta=None), Path(like).stem))
 
     @router.get("/drafts/{name}")
     def seen(name: str) -> dict[str, Any]:
@@ -253,24 +257,31 @@ def routes(studio: Studio) -> APIRouter:
 
     @router.post("/drafts/{name}/step")
     def step(
-        name: str, action: Any = Body(...), outcome: int | None = Body(None), failure: bool = Body(False)
+        name: str,
+        action: Any = Body(...),
+        outcome: int | None = Body(None),
+        failure: bool = Body(False),
+        at: int | None = Body(None),
     ) -> dict[str, Any]:
         with drafts.lock:
             draft = drafts.get(name)
+            draft.expect(at)
             choose = draft.step(action, outcome, failure)
             return {"choose": choose} if choose is not None else drafts.changed(draft)
 
     @router.post("/drafts/{name}/undo")
-    def undo(name: str) -> dict[str, Any]:
+    def undo(name: str, at: int | None = Body(None, embed=True)) -> dict[str, Any]:
         with drafts.lock:
             draft = drafts.get(name)
+            draft.expect(at)
             draft.undo()
             return drafts.changed(draft)
 
     @router.post("/drafts/{name}/redo")
-    def redo(name: str) -> dict[str, Any]:
+    def redo(name: str, at: int | None = Body(None, embed=True)) -> dict[str, Any]:
         with drafts.lock:
             draft = drafts.get(name)
+            draft.expect(at)
             draft.redo()
             return drafts.changed(draft)
 

@@ -19,7 +19,7 @@ from meip.base.results import Results, Row
 from meip.report.html import explanation_body, page
 from meip.report.plan_page import plan_body
 from meip.search.query import Agent
-from meip.studio.plans import Planner
+from meip.studio.planner import Planner
 from meip.studio.project import Studio, file_name
 from meip.studio.side_by_side import Side, planned
 from meip.tasks.evaluate import evaluate

@@ -29,10 +29,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 MOST_BYTES = 8 * 2**20
 """Of a request's body."""
 READS, WRITES = ("GET", "HEAD"), ("POST", "PUT", "DELETE")
-POLICY = (
-    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'none'"
-)
+POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),

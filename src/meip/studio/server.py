@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
@@ -42,11 +44,16 @@ def serve(
                 app, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=1, ws="none"
             )
             started(access, project)
-            if browser:
+            if browser and _can_show():
                 threading.Timer(0.3, webbrowser.open, [access.link]).start()
             uvicorn.Server(config).run(sockets=[listener])
         finally:
             lock.give_up()
+
+
+def _can_show() -> bool:
+    """Is there a screen? Without one, a browser for terminals would come up where the link was printed."""
+    return not sys.platform.startswith("linux") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def _ours(folder: Path, access: Access) -> Lock:

@@ -184,7 +184,7 @@ class Taught:
         found = []
         for file in project.demonstrations():
             try:
-                found += [one for one in read_shown(project, [file]) if self._fits(one, task)]
+                found += [one for one in read_shown(project, [file]) if not one.aside and self._fits(one, task)]
             except MeipError:
                 continue
         return found

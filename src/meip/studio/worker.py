@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import threading
 import time
 import traceback
@@ -17,6 +18,7 @@ from typing import Any
 
 from meip.base import documents
 from meip.base.errors import LearningError, MeipError
+from meip.base.files import make_folder
 from meip.concepts.english import english
 from meip.concepts.parser import parse_concept
 from meip.learning.options import LearnOptions, Run
@@ -81,20 +83,25 @@ def _learned(project: Project, worlds: Worlds, job: Job, tell: Callable[[dict[st
     teller = _Teller(tell, given)
     tell({"stage": "reading", "demonstrations": len(given)})
     options = documents.validate(LearnOptions, job.spec["options"], where="options")
-    checkpoint = project.private / "checkpoints" / str(job.id)
-    (project.private / "checkpoints").mkdir(exist_ok=True)
-    try:
-        found = learn(given, options, run=Run(checkpoint=checkpoint, progress=teller))
-    except LearningError as error:
-        if not str(error).startswith("checkpoint"):
-            raise
-        found = learn(given, options, run=Run(progress=teller))  # it keeps nothing in between: from the beginning
+    found = _resumed(given, options, project.private / "checkpoints" / str(job.id), teller)
     path = project.file("tasks", job.spec["task"])
     if path.exists() and _edits(path):
         project.rename("tasks", path.name, project.free_name("tasks", f"{path.stem} edited", ".json"))
     fitted_file(project, path.name).unlink(missing_ok=True)
     found.save(path)
     return found
+
+
+def _resumed(given: list[Episode], options: LearnOptions, checkpoint: Path, tell: Any) -> Task:
+    """Learn, from where a worker before was killed; from the beginning where nothing of use was kept."""
+    make_folder(checkpoint.parent)
+    try:
+        return learn(given, options, run=Run(checkpoint=checkpoint, progress=tell))
+    except LearningError as error:
+        if "checkpoint" not in str(error):
+            raise
+    shutil.rmtree(checkpoint, ignore_errors=True)  # of other demonstrations, or an objective that keeps nothing
+    return learn(given, options, run=Run(progress=tell))
 
 
 def _edits(path: Path) -> bool:

@@ -3,6 +3,7 @@ knows a particular world.
 
 task          what was learned, as one document that can be read, edited and planned with
 learn         demonstrations in, a task out
+limits        the same in time and memory, or the best so far
 plan          a task and a world in, a plan out
 reasons       why a plan does what it does, and how sure that is
 edits         changes by hand that act

@@ -40,7 +40,7 @@ USUAL_SEARCHES = 20  # the paper's
 MOST = 10_000
 UNLIKELY = 1e-12
 STOP = -1  # in place of an action
-GAVE_UP = ("dead end", "iterations", "nodes", "seconds")  # why a search ends without the goal
+GAVE_UP = ("dead end", "iterations", "nodes", "seconds", "memory", "cancelled")  # why a search ends without the goal
 
 
 @dataclass(frozen=True)

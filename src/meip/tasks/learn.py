@@ -8,9 +8,10 @@ its checkpoint.
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -20,20 +21,23 @@ from meip.base import documents
 from meip.base.errors import LearningError, MeipError
 from meip.base.packing import single_threaded
 from meip.base.parallel import task_rng
+from meip.base.running import Limits, Running, Stopped, digest, keeping, now_running, running
 from meip.concepts.grammar import Grammar
 from meip.learning import learner
-from meip.learning.checkpoint import Checkpoint, Decision, Learned
+from meip.learning.checkpoint import Checkpoint, Learned
 from meip.learning.choosing import learn_choices
 from meip.learning.generated import Generated
 from meip.learning.options import Compared, LearnOptions, Progress, Run, routed
-from meip.learning.pursuit import Pursued, Pursuit
+from meip.learning.pursuit import Pursuit
 from meip.learning.shown import ShownPlans
 from meip.learning.study import ChoiceOptions, choice_grammar
 from meip.model.choices import Replayed, replay_all
 from meip.model.demonstrations import Demonstration, Episode, Plan, episodes_of
+from meip.model.graph import state_graph
 from meip.model.problems import problem_document
-from meip.model.world import encode
+from meip.model.world import encode, made_of
 from meip.tasks.demonstrated import demonstrated_by
+from meip.tasks.limits import apart, cut_short, within_limits
 from meip.tasks.task import Provenance, Task
 from meip.utility.ordering import mean_tau
 from meip.utility.preferences import with_order
@@ -42,6 +46,7 @@ from meip.utility.terms import KNOTS, Utility
 
 __all__ = ["LearnOptions", "Run", "learn"]
 
+QUICK = (1, 2)  # levels of the grammar that are quickly learned
 CURVED = ("view", "knots", "relative")  # options of curves
 FITTED = ("steps", "branches", "knots", "chance_failures", "generated")  # options of Algorithm 1; of Algorithm 2:
 PURSUED = ("grammar", "kappa", "constant_cost", "pursuit", "threshold", "tolerance", "order", "max_concepts", *FITTED)
@@ -56,6 +61,8 @@ class _Member:
     options: LearnOptions
     seed: int
     checkpoint: Checkpoint | None
+    limits: Limits = field(default_factory=Limits)
+    """Where it is fitted in a process of its own."""
 
 
 def learn(
@@ -67,11 +74,13 @@ def learn(
     An option that would have no effect is refused, with the reason; what was used is kept in the task.
     """
     asked, how = routed(options, run, changes)
+    given = episodes_of(episodes)
     with single_threaded():
-        return _learn(episodes_of(episodes), asked, how)
+        return within_limits(lambda ways, how: _learn(given, ways, how), asked, how, lambda: _simpler(given, asked))
 
 
 def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
+    """By these options, as far as the limits of what is running allow."""
     shown = replay_all(episodes)
     training = ShownPlans(shown, chance_failures=asked.chance_failures, seed=asked.seed)
     chosen = _learner(asked, training)
@@ -79,7 +88,7 @@ def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
     _check_evidence(asked, training, chosen)
     used = _completed(asked, training, chosen)
     described = _described(episodes)
-    store = _store(how, described, used, chosen)
+    store = None if how.checkpoint is None else Checkpoint.open(how.checkpoint, _fingerprint(described, used, shown))
     common = demonstrated_by(shown, used.tolerance)
     shown = shown.widened(used.seed)
     fitted = LEARNERS[chosen](episodes, shown, used, store, how)
@@ -93,11 +102,24 @@ def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
         warnings=fitted.warnings,
         proposal=shown.proposal,
         demonstrated=common,
+        made_of=_made_of(episodes),
         preferences=fitted.preferences,
     )
+    if fitted.cut is not None:
+        return cut_short(found, fitted.cut, how)
     if store is not None:
         store.remove()
     return found
+
+
+def _simpler(episodes: Sequence[Episode], asked: LearnOptions) -> list[LearnOptions]:
+    """Languages with less to say that are quickly learned from choices, the simplest first."""
+    if asked.objective not in ("auto", "choices", "history") or asked.concepts is not None or not episodes:
+        return []
+    full = asked.grammar or choice_grammar(state_graph(episodes[0].world).domain)
+    levels = [level for level in QUICK if level < full.max_level]
+    alone = asked.changed(committee=1, concept_share=None)
+    return [alone.changed(grammar=dataclasses.replace(full, max_level=level)) for level in levels]
 
 
 def _learner(options: LearnOptions, training: ShownPlans) -> Compared:
@@ -148,32 +170,28 @@ def _completed(options: LearnOptions, training: ShownPlans, chosen: Compared) ->
     )
 
 
-def _store(run: Run, described: list[dict[str, Any]], options: LearnOptions, chosen: str) -> Checkpoint | None:
-    if run.checkpoint is None:
-        return None
-    if chosen == "choices" or options.concepts is not None:
-        what = "objective='choices'" if chosen == "choices" else "concepts that are given"
-        raise LearningError(
-            f"checkpoint: learning with {what} takes seconds and keeps nothing in between; leave it out"
-        )
-    return Checkpoint.open(run.checkpoint, _fingerprint(described, options))
-
-
 def _by_plans(
     episodes: Sequence[Episode], shown: Replayed, options: LearnOptions, store: Checkpoint | None, run: Run
 ) -> Learned:
     """Pursue the concepts of each member, or fit those that are given."""
     count = options.committee or 1
     members = [_member(number, episodes, shown, options, store) for number in range(count)]
+    work = cast(Running, now_running())
     if run.jobs == 1 and run.backend == "loky":
         tell = run.progress or _silent
-        fitted = [_fit(member, tell) for member in members]
+        fitted = [_fit(member, tell) for member in members if not work.over]
     else:
-        with run.workers() as workers:
+        with apart(work) as limits, run.workers() as workers:
             fitted = workers.map(
-                _fit_apart, members, progress=lambda done, total: run.tell(stage="members", done=done, members=total)
+                _fit_apart,
+                [dataclasses.replace(member, limits=limits) for member in members],
+                progress=lambda done, total: run.tell(stage="members", done=done, members=total),
             )
-    return Learned(tuple(utility for utility, _ in fitted), decisions=fitted[0][1])
+    stop = next((found.cut for found in fitted if found.cut is not None), None)
+    utilities = [utility for found in fitted for utility in found.utilities]
+    if stop is not None and (stop.by == "cancelled" or not utilities):
+        raise stop
+    return Learned(tuple(utilities), decisions=fitted[0].decisions, cut=stop)
 
 
 def _by_choices(
@@ -194,7 +212,7 @@ def _by_choices(
         score=options.objective,
         seed=options.seed,
     )
-    with run.workers() as workers:
+    with keeping(None if store is None else store.rounds(0)), run.workers() as workers:
         found = learn_choices(shown, settings, run.tell, workers)
     return Learned((found.utility,), found.evidence, (), found.preferences, found.warnings)
 
@@ -238,48 +256,56 @@ def _member(
     return _Member(number, tuple(plans[i] for i in chosen), options, int(rng.integers(2**31)), store)
 
 
-def _fit_apart(member: _Member, rng: np.random.Generator) -> tuple[Utility, tuple[Decision, ...]]:
+def _fit_apart(member: _Member, rng: np.random.Generator) -> Learned:
     """In a worker: nobody listens, and the member has its own seed."""
-    return _fit(member, _silent)
+    with running(member.limits):
+        return _fit(member, _silent)
 
 
-def _fit(member: _Member, tell: Progress) -> tuple[Utility, tuple[Decision, ...]]:
-    """The utility and the decisions of one member."""
-    options = member.options
+def _fit(member: _Member, tell: Progress) -> Learned:
+    """The utility and the decisions of one member; where it is stopped, those so far."""
+    options, work = member.options, cast(Running, now_running())
     objective: Any = options.objective if options.objective in ("svm", "svm-literal") else "likelihood"
-    if options.concepts is not None:
-        return _fit_given(member, objective, tell), ()
+    rounds = _pursued(member, objective) if options.concepts is None else _given(member, objective)
+    found, cut = Learned(()), None
+    with keeping(None if member.checkpoint is None else member.checkpoint.rounds(member.number)):
+        try:
+            for utility, info in rounds:
+                found = Learned((utility,), decisions=info.get("decisions", ()))
+                tell({**info, "member": member.number + 1, "members": options.committee or 1})
+        except (Stopped, MemoryError) as error:
+            cut = Stopped(error.by if isinstance(error, Stopped) else "memory", work.stage)  # without its frames
+            work.over = True
+    return dataclasses.replace(found, cut=cut)
+
+
+def _pursued(member: _Member, objective: Any) -> Iterator[tuple[Utility, dict[str, Any]]]:
+    """Algorithm 2, round by round."""
+    options = member.options
     share = cast(float, options.concept_share) if member.number else 1.0
     pursuit = Pursuit(objective=objective, share=share, seed=member.seed, **_named(options, *PURSUED))
-    resume = () if member.checkpoint is None else member.checkpoint.decisions(member.number)
-    found = None
-    for found, info in pursuit.pursue(member.given, resume):  # noqa: B007  (the last one is the result)
-        if member.checkpoint is not None and _resumable(info["stage"], options):
-            member.checkpoint.keep(member.number, info["decisions"])
-        tell({**info, "member": member.number + 1, "members": options.committee or 1})
-    return cast(Pursued, found).trial.utility, pursuit.decisions_  # the pursuit ends with a last fit, so there is one
+    for found, info in pursuit.pursue(member.given):
+        yield found.trial.utility, info
 
 
-def _fit_given(member: _Member, objective: Any, tell: Progress) -> Utility:
-    """Algorithm 1: the weights of the concepts that are given."""
+def _given(member: _Member, objective: Any) -> Iterator[tuple[Utility, dict[str, Any]]]:
+    """Algorithm 1, round by round: the weights of the concepts that are given."""
     options = member.options
     common = _named(options, *FITTED)
     fitting = learner.Learner(options.concepts or (), objective=objective, seed=member.seed, **common)
     for state, info in fitting.learn(member.given):
         given = [str(c) for c in state.best.utility.concepts]
-        best = state.best
-        tell({**info, "stage": "round", "tried": 0, "concepts": given, "member": member.number + 1,
-              "members": options.committee or 1})  # fmt: skip
-    return best.utility
+        yield state.best.utility, {**info, "stage": "round", "tried": 0, "concepts": given}
 
 
 def _named(options: LearnOptions, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names}
 
 
-def _resumable(stage: str, options: LearnOptions) -> bool:
-    """Stages that add one concept at a time; closing the order and the last fit are quick, and done again."""
-    return stage != "done" and not (stage == "order" and options.order == "closure")
+def _made_of(episodes: Sequence[Episode]) -> tuple[str, ...] | None:
+    """The kinds of parts that some problem had."""
+    found = [made_of(episode.world) for episode in episodes]
+    return None if None in found else tuple(sorted({kind for kinds in found for kind in kinds or ()}))
 
 
 def _described(episodes: Sequence[Episode]) -> list[dict[str, Any]]:
@@ -329,6 +355,9 @@ def _provenance(
     )
 
 
-def _fingerprint(given: list[dict[str, Any]], options: LearnOptions) -> str:
-    """Of everything that decides the result: a checkpoint of another run is refused."""
-    return documents.content_hash({"demonstrations": given, "options": documents.to_json(options), "meip": __version__})
+def _fingerprint(given: list[dict[str, Any]], options: LearnOptions, shown: Replayed) -> str:
+    """Of everything that decides the result, as far as it can be told: a checkpoint of another run is refused."""
+    seen = [digest(*(block.tables[name] for block in blocks for name in sorted(block.tables)))
+            for walk in shown.walks for blocks in [shown.graphs[walk.graph].facts(walk.states)]]  # fmt: skip
+    whole = {"demonstrations": given, "options": documents.to_json(options), "seen": seen, "meip": __version__}
+    return documents.content_hash(whole)

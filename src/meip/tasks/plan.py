@@ -11,10 +11,11 @@ import numpy as np
 from meip.base.arrays import Floats
 from meip.base.errors import LearningError, MeipError
 from meip.concepts.check import kind
+from meip.concepts.phrases import article
 from meip.model.demonstrations import Demonstration, Plan, replay
 from meip.model.graph import StateGraph, state_graph
 from meip.model.problems import problem_document
-from meip.model.world import encode
+from meip.model.world import encode, made_of
 from meip.search.find import find
 from meip.search.query import Found, Query
 from meip.tasks.reasons import explained
@@ -74,7 +75,9 @@ def act(task: Task, graph: StateGraph, history: Sequence[int], query: Query) -> 
     first, *others = query.method.split(", ")
     found = find(graph, _ranking(task, first), history, query.changed(method=first))
     for method in others:
-        if found.stopped_by == "goal" or any(len(graph.outcomes(action)) > 1 for action in found.actions):
+        if found.stopped_by in ("goal", "memory", "cancelled") or any(
+            len(graph.outcomes(action)) > 1 for action in found.actions
+        ):
             break  # where chance has a say, a goal that the likeliest outcomes miss may still be reached
         left = None if query.seconds is None else max(query.seconds - found.seconds, 0.0)
         other = find(graph, _ranking(task, method), history, query.changed(method=method, seconds=left))
@@ -169,9 +172,17 @@ def document(task: Task, graph: StateGraph, found: Found, query: Query, start: i
         start,
         float(graph.initial_probability[start]),
         found.goal_search,
-        () if told is None else told.notes,
+        (*(() if told is None else told.notes), *_unshown(task, graph.world)),
         1.0 if told is None else told.stopping,
     )
+
+
+def _unshown(task: Task, world: Any) -> tuple[str, ...]:
+    """What the problem has and no demonstration had."""
+    if task.made_of is None:
+        return ()
+    missing = [article(kind) for kind in made_of(world) or () if kind not in task.made_of]
+    return tuple(f"no demonstration had {one}: what to do with it was not learned" for one in missing)
 
 
 def _agreement(chosen: Floats, t: int) -> float:

@@ -189,6 +189,8 @@ class Task(Strict):
     """Which actions to bring up, learned along with the utility where a world has too many to list."""
     demonstrated: Demonstrated | None = field(default=None, metadata=OMIT)
     """What the demonstrations show by themselves, for `evaluate` to compare behaviour with."""
+    made_of: tuple[str, ...] | None = field(default=None, metadata=OMIT)
+    """The kinds of parts that the problems shown had, where the world says (the hook `MadeOf`)."""
     preferences: Preferences | None = field(default=None, metadata=OMIT)
     """How somebody chooses step by step: rules, order, when to stop. None where whole plans were compared."""
 

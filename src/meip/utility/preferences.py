@@ -19,7 +19,7 @@ from meip.concepts.language import Composite
 from meip.concepts.values.columns import values_at
 from meip.model.graph import StateGraph
 from meip.utility.ranking import UtilityRanking
-from meip.utility.terms import ConceptText, Utility, UtilityTerm
+from meip.utility.terms import ConceptText, Utility, UtilityTerm, features
 
 __all__ = [
     "Before", "ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "Statement", "StatementKind", "View",
@@ -178,6 +178,16 @@ class ChoiceRanking(UtilityRanking):
         if len(self._places):
             found[:, self.ranked] = np.where(missing[:, self._places], np.nan, values[:, self._places])
         return found
+
+    def parts(self, graph: StateGraph, states: Sequence[int]) -> Floats:
+        """What each term adds to g in these states [S, terms]."""
+        terms = self.wishes.terms
+        if not terms:
+            return np.zeros((len(states), 1))
+        values, missing = values_at(graph, self._program(graph.domain), states)
+        own = [self.concepts.index(term.concept) for term in terms]
+        table = features(terms, values[:, own], missing[:, own]) * self.wishes.weights
+        return np.add.reduceat(table, np.cumsum([0, *(t.size for t in terms[:-1])]), axis=1)
 
     def view(self, number: int) -> View:
         """What one model sees: 0 is the learned one, the others each held a demonstration out."""

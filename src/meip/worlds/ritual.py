@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import ClassVar, Literal
+from xml.sax.saxutils import escape
 
 import numpy as np
 
 from meip.base.errors import WorldError
 from meip.model.domain import Domain, EntityClass, FactBlock, Facts, predicate
-from meip.model.world import World
+from meip.model.world import Picture, World
 
 __all__ = ["Ritual"]
 
@@ -26,6 +27,8 @@ NOTHING = (0, 0)
 NOT_VISITED = (-1, 0)
 LARGEST = 1000
 MOST_FACTS = 100_000
+ACROSS, TOKENS, MOST_DRAWN = 5, 5, 20  # stages side by side, objects in a row, objects drawn of each stage
+COLOURS = ("#d9822b", "#4d9a50", "#b0623c", "#5b7fb8", "#9a6fb0", "#8a8f3c")  # of types, beside their names
 PLURALS = {"torch": "torches", "bamboo": "bamboos", "clay": "clays"}
 
 
@@ -115,6 +118,47 @@ class Ritual(World):
         """A stage, a type, a number."""
         stage, kind, number = action
         return [("stage", str(stage)), ("type", kind if number else "nothing"), ("number", str(number))]
+
+    def draw(self, states: Sequence[RitualState], actions: Sequence[tuple[int, str, int]]) -> list[Picture]:
+        """The stages side by side with what was offered there; the last visited one has a stronger frame."""
+        captions = ["start", *(f"stage {s}: {f'{n} {kind}' if n else 'nothing'}" for s, kind, n in actions)]
+        before = [states[0], *states[:-1]]
+        return [
+            Picture(caption, self._svg(state, last), self.describe(state))
+            for caption, state, last in zip(captions, states, before, strict=True)
+        ]
+
+    def _svg(self, state: RitualState, last: RitualState) -> str:
+        across = min(self.stages, ACROSS)
+        rows = -(-min(self.objects, MOST_DRAWN) // TOKENS)
+        wide, high = 156, 64 + 26 * rows
+        boxes = "".join(
+            f'<g transform="translate({wide * (k % across) + 4} {(high + 8) * (k // across) + 4})">'
+            f"{self._stage(k, offer, offer != last[k], wide - 8, high)}</g>"
+            for k, offer in enumerate(state)
+        )
+        size = f'viewBox="0 0 {wide * across} {(high + 8) * -(-self.stages // across)}"'
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-size="14">'
+            f"<title>{escape(self.describe(state))}</title>{boxes}</svg>"
+        )
+
+    def _stage(self, k: int, offer: Offer, new: bool, wide: int, high: int) -> str:
+        """A frame with a round thing for each object that was there to be offered, filled where it was."""
+        kind, number = offer or NOTHING
+        told = "not visited" if offer is None else f"{number} {self.types[kind]}" if number else "nothing"
+        frame = 'stroke-dasharray="4 4"' if offer is None else f'stroke-width="{2.5 if new else 1}"'
+        there = min(self.objects, MOST_DRAWN) if offer is not None and number else 0
+        colour = COLOURS[kind % len(COLOURS)]
+        things = "".join(
+            f'<circle cx="{20 + 26 * (i % TOKENS)}" cy="{44 + 26 * (i // TOKENS)}" r="9" stroke="{colour}" '
+            f'stroke-width="1.5" fill="{colour if i < number else "none"}"/>'
+            for i in range(there)
+        )
+        return (
+            f'<rect width="{wide}" height="{high}" rx="8" fill="none" stroke="currentColor" {frame}/>'
+            f'<text x="12" y="22">stage {k + 1}</text>{things}<text x="12" y="{high - 12}">{escape(told)}</text>'
+        )
 
     def _open_stages(self, state: RitualState) -> list[int]:
         unvisited = [i + 1 for i, offer in enumerate(state) if offer is None]

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from meip.base import documents
 from meip.base.errors import WorldError
 from meip.worlds.folding.canvas import write_image
-from meip.worlds.folding.carry_out import carried, instruction
+from meip.worlds.folding.carry_out import carried, instruction, sentences
 from meip.worlds.folding.cloth import Cloth, Garment, Part
 from meip.worlds.folding.folds import Fold, fold
 from meip.worlds.folding.garments import garment
@@ -30,6 +30,20 @@ def test_half_a_square_is_lifted_by_its_two_far_corners() -> None:
     assert one.side == "left"  # seen from (0, 6) to (10, 6)
     assert one.grasps.tolist() == [[0.0, 10.0], [10.0, 10.0]]
     assert one.places.tolist() == [[0.0, 2.0], [10.0, 2.0]]
+    assert sentences(SQUARE, flat, across, fold(flat, across)) == (
+        "The upper side moves. In the garment's coordinates: crease from (0, 6) to (10, 6); "
+        "lay (0, 10) onto (0, 2) and (10, 10) onto (10, 2)."
+    )
+
+
+def test_the_side_that_moves_is_named_as_it_is_seen() -> None:
+    flat = Cloth.flat(SQUARE)
+    for action, side in (
+        ((3.0, 5.0, 9.0, np.pi / 2), "left"),
+        ((8.0, 5.0, 9.0, -1.5), "right"),
+        ((5.0, 2.0, 9.0, 3.1), "lower"),
+    ):
+        assert sentences(SQUARE, flat, action, fold(flat, action)).startswith(f"The {side} side moves.")
 
 
 def test_a_corner_is_lifted_by_its_tip() -> None:
@@ -71,6 +85,9 @@ def test_a_plan_for_a_picture_is_in_its_pixels_as_well(tmp_path: Path) -> None:
     assert "centimetres" not in one  # nothing in a mask tells its size
     for x, y in one["pixels"]["grasp"]:
         assert image[max(round(y) - 4, 0) : round(y) + 5, max(round(x) - 4, 0) : round(x) + 5].max() == 255
+    told = sentences(world.garment, flat, half, fold(flat, half))
+    assert told.startswith("The ") and "In the garment's coordinates: crease from (" in told
+    assert "In pixels of the picture: crease from (" in told and "e-" not in told
     (left, _), (right, _) = one["pixels"]["crease"]
     hem, top = place(np.array([[0.0, 0.0], [0.0, 70.0]]))[:, 1]
     assert left < right and top < one["pixels"]["crease"][0][1] < hem

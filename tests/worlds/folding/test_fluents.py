@@ -25,7 +25,7 @@ def test_fluents_are_over_the_four_classes_of_the_paper() -> None:
 def test_the_table_has_the_papers_ten_and_every_one_of_ours_once() -> None:
     rows = fluent_rows()
     assert [row.paper for row in rows] == [*NAMES, *[""] * (len(rows) - 10)]
-    assert len({row.name for row in rows}) == len(rows) == 15
+    assert len({row.name for row in rows}) == len(rows) == 19
     assert {row.name for row in rows if row.extended} == {fluent.name for fluent in DOMAIN.fluents}
     found = {row.paper: (row.name, row.arity, row.type, row.of) for row in rows}
     assert found["Edge Length"] == ("length", 1, "function", "edge")
@@ -39,6 +39,9 @@ def test_a_sheet_folded_at_a_quarter() -> None:
     assert sorted(facts["length"]) == pytest.approx([0.75, 0.75, 1, 1])
     assert facts["extent"] == pytest.approx([0.75])
     assert facts["aspect"] == pytest.approx([4 / 3])
+    assert facts["fill"] == pytest.approx([1])
+    assert facts["height"] == pytest.approx([4])
+    assert facts["beyond"] == pytest.approx([0] * 8, abs=1e-9)
     assert facts["parallel"].sum() == 4
     assert facts["perpendicular"].sum() == 8
     assert facts["above"].tolist() == [[False, False], [True, False]]
@@ -73,6 +76,12 @@ def test_the_facts_agree_with_shapely() -> None:
         assert sorted(edge.length / cloth.scale for edge in edges) == pytest.approx(sorted(facts["length"]))
         near = sum(edge.distance(Point(at)) <= 0.025 * cloth.scale for edge in edges for at in cloth.xy)
         assert facts["on"].sum() == near
+        away = [shapes[cloth.largest].distance(Point(at)) / cloth.scale for at in cloth.xy]
+        assert facts["beyond"] == pytest.approx(away, abs=1e-9)
+        assert facts["overhang"] == pytest.approx([max(away)], abs=1e-9)
+        x0, y0, x1, y1 = cloth.bounds
+        covered = facts["extent"] * cloth.scale**2
+        assert facts["fill"] == pytest.approx(covered / ((x1 - x0) * (y1 - y0)))
 
 
 def test_facts_do_not_depend_on_the_batch() -> None:
@@ -89,6 +98,6 @@ def test_facts_do_not_depend_on_the_batch() -> None:
 def test_facts_do_not_depend_on_the_unit_of_length() -> None:
     cloth = folded_cloths(1, 13)[0]
     larger = Cloth(cloth.start, cloth.xy * 7.0, cloth.tag, cloth.label, cloth.maps, cloth.parts, cloth.scale * 7.0)
-    small, large = tables_of(cloth), tables_of(larger)
-    for name, table in small.items():
-        np.testing.assert_allclose(large[name], table, rtol=1e-9)
+    (large,) = fact_blocks(pile([larger]), centimetre=1 / 7)
+    for name, table in tables_of(cloth).items():
+        np.testing.assert_allclose(large.tables[name][0], table, rtol=1e-9)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +108,68 @@ def test_a_huge_picture_is_refused_before_it_is_decoded(tmp_path: Path, capsys: 
     assert "20000 x 20000 pixels are more than 52 million" in capsys.readouterr().err
 
 
+BAD = {
+    "empty.png": "no garment: nothing in the picture differs",
+    "two.png": "2 garments in one picture",
+    "cut.png": "runs out of the picture",
+    "one.png": "1 x 1 pixels are too few",
+    "huge.png": "20000 x 20000 pixels are more than 52 million",
+    "none.png": "not an image that can be read",
+}
+
+
+def test_each_bad_picture_is_one_clear_error_in_less_than_a_gigabyte(tmp_path: Path) -> None:
+    table = np.full((400, 600, 3), 225, dtype=np.uint8)
+    two, cut = table.copy(), table.copy()
+    two[100:300, 60:240] = two[100:300, 330:540] = (40, 60, 160)
+    cut[100:300, 400:] = (40, 60, 160)
+    for name, image in (("empty", table), ("two", two), ("cut", cut), ("one", table[:1, :1])):
+        write_image(tmp_path / f"{name}.png", image)
+    (tmp_path / "none.png").write_text("a letter", encoding="utf-8")
+    (tmp_path / "huge.png").write_bytes(black_png(20_000))
+    code = (
+        "import resource, sys\n"
+        "from meip.cli import run\n"
+        "codes = [run(['fold', 'parse', path]) for path in sys.argv[1:]]\n"
+        "print(codes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    )
+    paths = [str(tmp_path / name) for name in BAD]
+    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, check=True)
+    codes, _, megabytes = done.stdout.strip().rpartition(" ")
+    assert codes == str([2] * len(BAD)) and int(megabytes) < 1000
+    errors = done.stderr.strip().splitlines()
+    assert len(errors) == len(BAD)
+    for line, (name, words) in zip(errors, BAD.items(), strict=True):
+        assert line.startswith("error: ") and name in line and words in line
+
+
+def black_png(side: int) -> bytes:
+    """A whole file, with every pixel: one bit for each."""
+    packer = zlib.compressobj(9)
+    row = bytes(side // 8 + 1)
+    pixels = b"".join([*(packer.compress(row) for _ in range(side)), packer.flush()])
+
+    def piece(name: bytes, data: bytes) -> bytes:
+        return len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big")
+
+    head = side.to_bytes(4, "big") * 2 + b"\x01\x00\x00\x00\x00"
+    return b"\x89PNG\r\n\x1a\n" + piece(b"IHDR", head) + piece(b"IDAT", pixels) + piece(b"IEND", b"")
+
+
+def test_a_picture_of_two_is_read_where_it_is_clicked_or_framed(tmp_path: Path) -> None:
+    shirt, _ = mask(garment("tshirt"), size=360)
+    other, _ = mask(garment("trousers"), size=360)
+    image = np.full((360, 720, 3), 225, dtype=np.uint8)
+    image[:, :360][shirt > 0] = (40, 60, 160)
+    image[:, 360:][other > 0] = (120, 70, 30)
+    write_image(tmp_path / "both.png", image)
+    assert run("fold", "parse", tmp_path / "both.png") == 2
+    assert run("fold", "parse", tmp_path / "both.png", "--click", "180,200", "-o", tmp_path / "a.json") == 0
+    assert run("fold", "parse", tmp_path / "both.png", "--rectangle", "362,2,356,356", "-o", tmp_path / "b.json") == 0
+    kinds = [json.loads((tmp_path / name).read_text())["choices"][0]["alternative"] for name in ("a.json", "b.json")]
+    assert kinds == ["tshirt", "trousers"]
+
+
 def test_the_papers_fluents_can_be_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("fold", "problem", "hoodie", "--fluents", "paper", "-o", tmp_path / "h.json") == 0
     assert run("fold", "demonstrate", "-n", 1, "--fluents", "paper", "-o", tmp_path / "d.jsonl") == 0
@@ -115,8 +180,8 @@ def test_the_papers_fluents_can_be_asked_for(tmp_path: Path, capsys: pytest.Capt
 
 def test_demonstrations_are_drawn_one_row_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("fold", "render", BUNDLED, "-o", tmp_path / "demos.svg", "--theme", "dark", "--columns", 2) == 0
-    assert "15 rows" in capsys.readouterr().out
-    assert (tmp_path / "demos.svg").read_text(encoding="utf-8").count("other side") == 15
+    assert "20 rows" in capsys.readouterr().out
+    assert (tmp_path / "demos.svg").read_text(encoding="utf-8").count("other side") == 20
 
 
 def test_garments_convert_to_fold_and_back(tmp_path: Path) -> None:

@@ -122,7 +122,10 @@ def test_no_text_of_a_contact_sheet_overlaps_another_or_leaves_it(columns: int) 
     flat = Cloth.flat(garment("hoodie"))
     rows = [
         plan_row(
-            "a plan with a title that goes on for ever " * 4, [flat] * n, captions=["a very long caption " * 3] * n
+            "a plan with a title that goes on for ever " * 4,
+            [flat] * n,
+            garment=garment("hoodie"),
+            captions=["a very long caption " * 3] * n,
         )
         for n in (1, 3, 4, 2)
     ]
@@ -147,17 +150,22 @@ def test_states_of_one_plan_are_drawn_at_one_scale() -> None:
 def test_the_next_fold_is_drawn_inside_its_cell_with_an_arrow_from_each_hand() -> None:
     flat = Cloth.flat(garment("tshirt"))
     half = (0.0, 33.0, 900.0, 0.0)
-    canvas = contact_sheet([plan_row("p", [flat, fold(flat, half)], folds=[half])])
+    row = plan_row("p", [flat, fold(flat, half)], folds=[half], garment=garment("tshirt"))
+    canvas = contact_sheet([row])
     (line,) = [item for item in canvas.items if isinstance(item, Shape) and item.stroke == "fold"]
     assert np.ptp(line.points[:, 0]) < 132
     hands = [item for item in canvas.items if isinstance(item, Dot) and item.fill == "neck"]
     assert len(hands) == 2
+    told = [item.text for item in contact_sheet([row], numbers=True).items if isinstance(item, Text)]
+    assert "(-26, 33) - (26, 33)" in told and sum(" > " in text for text in told) == 2
+    assert not any(" > " in item.text for item in canvas.items if isinstance(item, Text))
 
 
 def test_a_plan_is_drawn_with_left_on_the_left_and_what_was_folded_on_top() -> None:
-    flat = Cloth.flat(garment("tshirt", logo_offset=0.12, logo_size=14))
+    shirt = garment("tshirt", logo_offset=0.12, logo_size=14)
+    flat = Cloth.flat(shirt)
     after = fold(flat, (-20.0, 35.0, 60.0, np.pi / 2))  # the left side
-    row = plan_row("p", [flat, after], folds=[(-20.0, 35.0, 60.0, np.pi / 2)])
+    row = plan_row("p", [flat, after], folds=[(-20.0, 35.0, 60.0, np.pi / 2)], garment=shirt)
     canvas = contact_sheet([row])
     (line,) = [item for item in canvas.items if isinstance(item, Shape) and item.stroke == "fold"]
     assert line.points[:, 0].mean() < 16 + 132 / 2
@@ -182,7 +190,7 @@ def test_bad_views_empty_plans_and_huge_pictures_are_refused() -> None:
     with pytest.raises(WorldError, match="front, back, over"):
         picture(garment("tshirt"), view="side")
     with pytest.raises(WorldError, match="no states"):
-        plan_row("p", [])
+        plan_row("p", [], garment=garment("tshirt"))
     with pytest.raises(WorldError, match="at least one plan"):
         contact_sheet([])
     with pytest.raises(MeipError, match="too large"):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from meip.base.errors import DemonstrationError, DocumentError, WorldError
 from meip.model.check import check_world
 from meip.model.demonstrations import Step, read_demonstrations, record, replay
 from meip.model.problems import load_problem, problem_document
-from meip.model.world import encode
+from meip.model.world import encode, made_of
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.creases import crease_between
 from meip.worlds.folding.demonstrate import (
@@ -19,11 +20,12 @@ from meip.worlds.folding.demonstrate import (
     bundled,
     demonstrate,
     random_demonstrations,
+    random_kind,
     script_orders,
     scripted_folds,
 )
 from meip.worlds.folding.folds import Fold, fold, pile
-from meip.worlds.folding.garments import garment, random_garment
+from meip.worlds.folding.garments import garment, random_garment, scaled
 from meip.worlds.folding.proposal import Proposal, box_frame, grid, propose, seam_frames
 from meip.worlds.folding.referee import Referee, rectangularity
 from meip.worlds.folding.world import Folding, proposal_from
@@ -92,21 +94,23 @@ def test_a_step_that_misses_the_cloth_is_named() -> None:
         replay(load_problem(one.problem), wrong)
 
 
-def test_fifteen_demonstrations_are_bundled_and_fold_in_the_default_order() -> None:
+def test_twenty_demonstrations_are_bundled_and_fold_in_the_default_order_as_often_as_needed() -> None:
     shown = read_demonstrations(BUNDLED)
-    assert len(shown) == 15
-    garments = set()
+    garments, folds = set(), set()
     for one in shown:
         assert "cripted" in one.by + one.note
         world = load_problem(one.problem)
         plan = replay(world, one)
-        assert len(plan) == 4
-        verdict = Referee(world.garment).judge(plan.states)  # type: ignore[attr-defined]
-        assert verdict.default_order
+        referee = Referee(world.garment)  # type: ignore[attr-defined]
+        verdict = referee.judge(plan.states)
+        assert verdict.default_order and verdict.enough
+        assert len(plan) < world.horizon, "to stop was a choice"
         assert verdict.rectangularity > 0.7
         garments.add((round(float(np.ptp(plan.states[0].xy)), 3), world.garment.template))  # type: ignore
-    assert len(garments) == 15
-    assert {template for _, template in garments} == {"tshirt", "longsleeve"}
+        folds.add((referee.large, len(one.steps)))
+    assert len(garments) == len(shown) == 20
+    assert {template for _, template in garments} == {"tshirt", "longsleeve", "hoodie"}
+    assert folds == {(True, 3), (True, 4), (False, 2), (False, 3)}
 
 
 def test_demonstrations_are_the_same_for_the_same_seed() -> None:
@@ -119,7 +123,44 @@ def test_the_demonstrator_folds_garments_of_many_proportions(template: str) -> N
     rng = np.random.default_rng(4)
     for _ in range(3):
         one = demonstrate(random_garment(template, rng), rng)
-        assert len(one.steps) == 3
+        assert len(one.steps) == 3 + (template == "hoodie")
+
+
+def test_the_hood_is_folded_onto_the_body_first_and_stays_there() -> None:
+    rng = np.random.default_rng(1)
+    hoodie = random_garment("hoodie", rng)
+    referee, plan = Referee(hoodie), replay(Folding(hoodie), demonstrate(hoodie, rng))
+    assert referee.coverage(plan.states[0], "hood") == 0
+    assert all(referee.coverage(cloth, "hood") > 0.9 for cloth in plan.states[1:])
+    assert referee.judge(plan.states).halved == 4, "a hood that lies on the body does not halve the garment"
+
+
+def test_what_is_small_is_not_halved() -> None:
+    rng = np.random.default_rng(2)
+    for kind, folds in (("small tshirt", 2), ("small hoodie", 3)):
+        small = random_kind(kind, rng)
+        referee, plan = Referee(small), replay(Folding(small), demonstrate(small, rng))
+        verdict = referee.judge(plan.states)
+        assert not referee.large and verdict.halved is None
+        assert verdict.default_order and verdict.enough and len(plan.actions) == folds
+        assert not referee.judge(plan.states[:-1]).enough
+    assert not Referee(SHIRT).judge(plan.states[:1]).enough
+
+
+def test_height_is_in_centimetres_and_what_has_no_scale_is_taken_to_be_a_grown_ups() -> None:
+    def height(one: Garment) -> float:
+        return float(Folding(one).facts(Cloth.flat(one)).tables["height"][0])
+
+    assert height(SHIRT) == pytest.approx(70)
+    assert height(scaled(SHIRT, 0.4)) == pytest.approx(28)
+    assert height(replace(SHIRT, centimetre=0.5)) == pytest.approx(35)
+    unknown = replace(scaled(SHIRT, 9.0), template="")
+    assert height(unknown) == pytest.approx(70, rel=0.06)
+
+
+def test_a_garment_says_what_it_is_made_of() -> None:
+    assert made_of(Folding(garment("hoodie"))) == ("body", "sleeve", "hood")
+    assert made_of(Folding(garment("trousers"))) == ("leg",)
 
 
 def test_the_referee_tells_sleeves_first_from_half_first() -> None:

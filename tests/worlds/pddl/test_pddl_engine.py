@@ -8,7 +8,7 @@ import pytest
 from pddl_data import DOMAINS, ipc_folder
 
 from meip.base.errors import BudgetError
-from meip.worlds.pddl import PddlWorld, load_domain, parse_domain, parse_problem, shipped_domains
+from meip.worlds.pddl import PddlWorld, kernels, load_domain, parse_domain, parse_problem, shipped_domains
 from meip.worlds.pddl.engine import BaseEngine, Engine, compile_problem
 from meip.worlds.pddl.graph import StateTable
 from meip.worlds.pddl.lifted import LiftedEngine
@@ -209,3 +209,24 @@ def test_lifted_ids_name_their_actions_and_do_not_depend_on_what_was_asked() -> 
         assert two.step(int(action)) == one.step(int(action))
         assert two.action_id(one.step(int(action))) == action
     assert (np.diff(after.actions) > 0).all()
+
+
+def test_kernels_are_compiled_once_for_one_state_and_for_many_with_numbers_or_without() -> None:
+    for world in (rich(), PddlWorld("ferry")):
+        for states in (world.engine.initial, world.pack([world.engine.initial.tobytes()] * 3)):
+            found = world.engine.successors(states)
+            world.engine.reached(found.states)
+            world.engine.reached(found.states[:1])
+            StateTable(world.engine.width).add(found.states)
+    compiled = {name: len(getattr(kernels, name).signatures) for name in kernels.__all__}
+    assert compiled["apply_general"] == compiled["holds"] == compiled["apply_plain"] == 1
+    assert max(compiled.values()) == 1, compiled
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 255, 256, 257, 1000, 5000])
+def test_runs_of_actions_of_any_length_are_sorted_and_nothing_else_is(length: int) -> None:
+    buffer = np.random.default_rng(length).permutation(length + 20)
+    expected = buffer.copy()
+    expected[10 : 10 + length] = np.sort(expected[10 : 10 + length])
+    kernels._sort(buffer, 10, 10 + length)
+    np.testing.assert_array_equal(buffer, expected)

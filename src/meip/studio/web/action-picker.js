@@ -91,8 +91,12 @@ function partsOf(actions, pick, remembered) {
   function settle(from) {
     for (let k = from; k < names.length; k += 1) {
       const open = values(k);
-      if (!open.includes(chosen[k])) chosen[k] = open.includes(wanted[k]) ? wanted[k] : open[0];
+      if (!open.includes(chosen[k])) chosen[k] = open.includes(wanted[k]) ? wanted[k] : richest(k, open);
     }
+  }
+  function richest(k, open) {  // the first of those that leave most to choose from
+    const counts = open.map((value) => actions.filter((one) => one.parts[k][1] === value && one.parts.slice(0, k).every(([, v], i) => v === chosen[i])).length);
+    return open[counts.indexOf(Math.max(...counts))];
   }
   function values(k) {
     const seen = actions.filter((one) => one.parts.slice(0, k).every(([, value], i) => value === chosen[i])).map((one) => one.parts[k][1]);

@@ -16,6 +16,7 @@ export function behindPanel(app, url) {
   async function show({ text, kind, english }) {
     const mine = ++turn;
     replace(body, h("h2", {}, capital(english)), h("code", { class: "formula" }, text), h("p", { class: "soft" }, "Looking …"));
+    if (element.getBoundingClientRect().top > innerHeight) element.scrollIntoView({ block: "start" });
     try {
       const found = await app.api(`${url}/behind?text=${encodeURIComponent(text)}&kind=${encodeURIComponent(kind)}`);
       if (mine !== turn) return;

@@ -34,7 +34,7 @@ export function curveEditor({ item, low, high, changed, label }) {
       Math.abs(up(top) - zero) > 14 ? svg("text", { class: "label", x: LEFT - 6, y: up(top) + 4, "text-anchor": "end" }, number(top, 2)) : null,
       Math.abs(up(bottom) - zero) > 14 ? svg("text", { class: "label", x: LEFT - 6, y: up(bottom) + 4, "text-anchor": "end" }, number(bottom, 2)) : null,
       ends().map(([x, text, anchor]) => svg("text", { class: "label", x, y: HIGH - 6, "text-anchor": anchor }, text)));
-    replace(fitted, svg("polyline", { points: path(item.fitted) }));
+    replace(fitted, (item.members ?? []).map((one) => svg("polyline", { class: "member-line", points: path(one) })), svg("polyline", { points: path(item.fitted) }));
     if (truth) {
       const [x, y] = points.at(-1);
       replace(now, svg("line", { class: "stem", x1: across(x), x2: across(x), y1: zero, y2: up(y) }), svg("polyline", { class: "line-meip", points: path(points) }));

@@ -5,7 +5,7 @@ import { button, h, number, plural, replace, svg } from "./dom.js";
 const STAGES = {
   reading: "Reading the demonstrations and listing concepts", restarted: "The worker was killed: it is started again", candidates: "Listing what can be said",
   price: "Finding the price of a statement", curves: "Looking at curves", members: "Fitting members", rules: "Looking for what is never done",
-  order: "Looking at the order", planning: "Trying how to plan", told: "Putting it into a few statements", done: "A last fit", round: "Fitting",
+  order: "Looking at the order", score: "Trying whether histories count", planning: "Trying how to plan", told: "Putting it into a few statements", done: "A last fit", round: "Fitting",
 };
 const WORDS = { waiting: "Waiting for a worker", running: "Learning", done: "Learned", failed: "It did not work", cancelled: "Cancelled", interrupted: "Interrupted" };
 const ACTIVE = ["waiting", "running"];
@@ -99,12 +99,15 @@ function reduced(pairs) {
 function objectiveChart() {
   const wide = 640, high = 200, left = 52, right = 12, top = 14, bottom = 34;
   const picture = svg("svg", { viewBox: `0 0 ${wide} ${high}`, class: "objective", role: "img", "aria-label": "The objective, no points yet" });
-  const element = h("figure", { class: "chart" }, h("figcaption", { class: "small" }, "How well the shown choices are explained: log-likelihood in nats, 0 at best"), picture);
+  const title = h("figcaption", { class: "small" });
+  const element = h("figure", { class: "chart" }, title, picture);
 
   function draw(points) {
+    title.textContent = points.every((one) => one.stage in LABELS && one.stage !== "round") ? "How well the shown choices are explained: log-likelihood in nats, 0 at best" : "The objective as concepts are added: higher is better";
+    picture.classList.toggle("bare", !points.length);
     if (!points.length) { replace(picture, svg("text", { x: wide / 2, y: high / 2, "text-anchor": "middle", class: "label" }, "no points yet")); return; }
     const values = points.map((one) => one.value);
-    const low = Math.min(...values), upper = Math.max(0, ...values);
+    const low = Math.min(...values), upper = Math.max(low < 0 ? 0 : low, ...values);
     const x = (k) => left + (points.length > 1 ? k / (points.length - 1) : 0.5) * (wide - left - right);
     const y = (value) => top + (upper - value) / ((upper - low) || 1) * (high - top - bottom);
     const parts = [];
@@ -121,8 +124,8 @@ function objectiveChart() {
       if (number_) parts.push(svg("line", { class: "divider", x1: (x(group.from - 1) + x(group.from)) / 2, x2: (x(group.from - 1) + x(group.from)) / 2, y1: top, y2: high - bottom }));
       parts.push(svg("polyline", { class: "line-meip", points: path.join(" ") }));
       if (few) parts.push(...path.map((point) => { const [cx, cy] = point.split(","); return svg("circle", { class: "point-meip", cx, cy, r: 2.6 }); }));
-      const middle = (x(group.from) + x(group.to)) / 2;
-      if (middle - labelled > 46) { parts.push(svg("text", { class: "label", x: Math.min(Math.max(middle, left + 24), wide - right - 24), y: high - 14, "text-anchor": "middle" }, LABELS[group.stage] ?? group.stage)); labelled = middle; }
+      const middle = Math.min(Math.max((x(group.from) + x(group.to)) / 2, left + 4), wide - right - 28);
+      if (middle - labelled > 52) { parts.push(svg("text", { class: "label", x: middle, y: high - 14, "text-anchor": "middle" }, LABELS[group.stage] ?? group.stage)); labelled = middle; }
     }
     picture.setAttribute("aria-label", `The objective went from ${number(values[0])} to ${number(values.at(-1))} nats in ${plural(points.length, "point")}`);
     picture.dataset.points = points.length;

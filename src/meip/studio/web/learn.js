@@ -19,6 +19,7 @@ export async function mount(root, app) {
 
   const list = h("div", { class: "pick-list" });
   const name = h("input", { type: "text", id: "task-name", autocomplete: "off", spellcheck: "false", required: true, maxlength: 80 });
+  const taken = h("p", { class: "small", id: "name-taken", role: "status" });
   const options = optionFields(given.options);
   const start = button("Learn", begin, { kind: "primary", key: "Control+Enter" });
   const count = h("p", { class: "small", id: "pick-count" });
@@ -37,7 +38,7 @@ export async function mount(root, app) {
           given.demonstrations.length ? [list, count] : h("p", { class: "notice" }, "There are no demonstrations yet. ", h("a", { href: "#record" }, "Record one"), ".")),
         h("section", { class: "card stack", "aria-labelledby": "how" },
           h("h2", { id: "how" }, "How"),
-          h("label", { class: "field" }, "Name of the task", name),
+          h("label", { class: "field" }, "Name of the task", name), taken,
           options.element,
           h("div", { class: "row" }, start))),
       h("div", { class: "stack" }, stage,
@@ -51,6 +52,7 @@ export async function mount(root, app) {
     const mine = given.demonstrations.filter((d) => !d.error && d.world === world);
     chosen.files = new Set(mine.filter((d) => !d.aside).map((d) => d.file));
     if (!chosen.touched) name.value = world || "task";
+    told();
     replace(list,
       h("label", { class: "pick all" }, h("input", { type: "checkbox", id: "pick-all", onchange: (event) => every(event.target.checked) }), "All"),
       h("ul", { "aria-describedby": "pick-count" }, mine.map(row)),
@@ -90,7 +92,8 @@ export async function mount(root, app) {
     start.disabled = chosen.files.size === 0;
   }
 
-  name.addEventListener("input", () => { chosen.touched = true; });
+  name.addEventListener("input", () => { chosen.touched = true; told(); });
+  const told = () => { taken.textContent = given.tasks.includes(name.value.trim()) ? "There is a task of this name: it is replaced, and kept beside it if it was changed by hand." : ""; };
 
   async function begin() {
     if (!chosen.files.size || start.disabled) return;

@@ -31,7 +31,8 @@ export async function mount(root, app) {
   const back = button("Back", () => go(step - 1, false), { key: "←" });
   const player = button("Play", () => toggle(), { key: "Space", kind: "primary" });
   const on = button("On", () => go(step + 1), { key: "→" });
-  const wrong = button("This step is wrong", correct, { key: "w" });
+  const wrong = button("This step is wrong", () => correct(0), { key: "w" });
+  const early = button("It should not stop here", () => correct(1), { key: "g" });
   const link = button("Link to this step", copy, { key: "l", kind: "quiet" });
 
   replace(root,
@@ -41,7 +42,7 @@ export async function mount(root, app) {
         h("label", {}, h("span", { class: "soft" }, "Problem"), problems),
         button("Change it …", () => problemDialog(app, problem, (id) => added(id))),
         h("label", {}, h("span", { class: "soft" }, "beside"), others))),
-    h("div", { class: "transport card" }, first, back, player, on, slider, caption, wrong, link),
+    h("div", { class: "transport card" }, first, back, player, on, slider, caption, wrong, early, link),
     stage);
 
   app.shortcuts([
@@ -50,7 +51,8 @@ export async function mount(root, app) {
     { keys: "ArrowLeft", label: "One step back", run: () => go(step - 1, false) },
     { keys: "Home", label: "To the start", run: () => go(0, false) },
     { keys: "End", label: "To the end", run: () => go(last, false) },
-    { keys: "w", label: "This step is wrong", run: correct },
+    { keys: "w", label: "This step is wrong", run: () => correct(0) },
+    { keys: "g", label: "It should not stop here", run: () => correct(1), when: () => !early.hidden },
     { keys: "l", label: "Link to this step", run: copy },
   ]);
 
@@ -104,6 +106,7 @@ export async function mount(root, app) {
     first.disabled = back.disabled = step === 0;
     on.disabled = step === last;
     wrong.disabled = step === 0 || step > sides[0].plan.steps.length;
+    early.hidden = step !== sides[0].plan.steps.length || !sides[0].plan.stop;
     history.replaceState(null, "", address());
   }
 
@@ -125,11 +128,11 @@ export async function mount(root, app) {
     try { await navigator.clipboard.writeText(text); app.status("The link is copied", "good"); } catch { app.status(text); }
   }
 
-  function correct() {
-    if (wrong.disabled || !sides.length) return;
+  function correct(beyond) {
+    if (!sides.length || (wrong.disabled && !beyond)) return;
     toggle(false);
     const plan = sides[0].plan;
-    correctDialog(app, { task, problem, plan, step }, (answer) => {
+    correctDialog(app, { task, problem, plan, step: step + beyond }, (answer) => {
       if (answer.draft) app.go(`record/draft/${encodeURIComponent(answer.draft)}`);
       else { app.status(`${answer.file.replace(/\.json$/, "")} is a new demonstration, ${plural(answer.steps.length, "step")}; learning runs again`, "good"); app.refresh(); app.go(`learn/${answer.job.id}`); }
     });

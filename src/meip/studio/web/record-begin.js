@@ -1,6 +1,7 @@
 // What can be demonstrated: one card for each problem, as it looks at its beginning.
 
 import { button, h, replace } from "./dom.js";
+import { bringBack } from "./record-shelf.js";
 import { stateView } from "./state-view.js";
 
 const SOURCES = { file: "in this project", own: "yours" };
@@ -13,7 +14,7 @@ export async function beginnings(stage, app, list) {
       button("Import …", () => list.pickFiles(), { key: "I", title: "Demonstrations (.json, .jsonl) or problems (.json, .pddl)" })),
     h("p", { class: "soft measure" }, "Choose a problem and do it as you would. A few demonstrations are enough; vary what does not matter to you."),
     cards);
-  app.shortcuts([{ keys: "i", label: "Import files", run: () => list.pickFiles() }]);
+  app.shortcuts([{ keys: "i", label: "Import files", run: () => list.pickFiles() }, bringBack]);
   let left = false;
   const builtIn = problems.filter((one) => one.source === "built-in");
   if (builtIn.length) {

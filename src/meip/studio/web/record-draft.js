@@ -33,14 +33,23 @@ export async function editor(stage, app, name, list) {
     busy = true;
     stage.setAttribute("aria-busy", "true");
     try {
-      return await app.api(`${path}/${verb}`, { method: "POST", body });
+      return await app.api(`${path}/${verb}`, { method: "POST", body: { ...body, at: view.steps.length } });
     } catch (error) {
       app.fail(error);
+      await look();
       return null;
     } finally {
       busy = false;
       stage.removeAttribute("aria-busy");
     }
+  }
+
+  // What was refused may have been done to a state that is gone: another window has this draft, too.
+  async function look() {
+    try {
+      const now = await app.api(path);
+      if (now.saved !== view.saved) { view = now; draw(); }
+    } catch { /* the error before this one says enough */ }
   }
 
   async function change(verb) {

@@ -1,6 +1,7 @@
 // A demonstration, step by step: played, scrubbed, renamed, deleted, exported; or the beginning of another one.
 
 import { button, h, plural, replace } from "./dom.js";
+import { bringBack } from "./record-shelf.js";
 import { motionView, play, stateView } from "./state-view.js";
 
 const PACE = 900;  // milliseconds a step while playing
@@ -110,6 +111,7 @@ export async function replay(stage, app, file, place, at, list) {
     { keys: "ArrowLeft", label: "Step before", run: () => go(step - 1) },
     { keys: "Home", label: "To the start", run: () => go(0) },
     { keys: "End", label: "To the end", run: () => go(last) },
+    bringBack,
     { keys: " ", shown: "Space", label: "Play or pause", when: () => !document.activeElement?.closest("button, a"), run: () => toggle() },
   ]);
   draw(false);

@@ -4,6 +4,11 @@ import { button, h, plural, replace } from "./dom.js";
 
 const ASIDE_WORDS = "set aside";
 
+let lastDeleted = null;  // what Ctrl+Z brings back
+
+/** The shortcut of the pages on which nothing else can be undone. */
+export const bringBack = { keys: "Control+Z", label: "Bring back what was deleted last", when: () => Boolean(lastDeleted), run: () => lastDeleted?.() };
+
 export function shelf(side, app, at) {
   const drafts = h("ul", { class: "shelf-list" });
   const shown = h("ul", { class: "shelf-list" });
@@ -53,7 +58,8 @@ export function shelf(side, app, at) {
       const { undo } = await app.api(path, { method: "DELETE" });
       await app.refresh();
       if (open) app.go("record"); else await refresh();
-      app.status(`Deleted “${title}”.`, "", { label: "Undo", run: async () => {
+      lastDeleted = async () => {
+        lastDeleted = null;
         try {
           const back = await app.api(`/api/trash/${undo}/restore`, { method: "POST" });
           await app.refresh();
@@ -62,7 +68,8 @@ export function shelf(side, app, at) {
           else app.reload();
           app.status(`“${back.file.replace(/\.\w+$/, "")}” is back.`, "good");
         } catch (error) { app.fail(error); }
-      } });
+      };
+      app.status(`Deleted “${title}”.`, "", { label: "Undo", run: lastDeleted });
     } catch (error) { app.fail(error); }
   }
 

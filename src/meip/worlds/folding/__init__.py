@@ -11,7 +11,7 @@ and nothing of what is learned about them.
 - `diagrams`: what garments and folds are; `fluent_table`: fluents beside the paper's
 - `grammar`: the And-Or graph of clothes, as data; `chart`, `derive`: the likeliest derivation of an outline
 - `png_pieces`, `parse_image`, `sheet`, `segment`: from a file to a straightened picture, a mask and its outline
-- `parts`, `planar`: to polygons; `parse_graph`: all of it as a document; `parse_picture`: the graph to look at
+- `parts`, `planar`: to polygons; `parse_graph`: all of it as a document; `parse_picture`, `parse_tree`: to look at
 - `picture_files`: a picture as a problem; `photo`: pictures as a phone takes them, to try that on
 - `sampling`: many proposals at once; `commands`, `parse_command`: ``meip fold``
 """

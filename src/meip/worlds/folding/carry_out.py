@@ -19,10 +19,13 @@ from meip.worlds.folding.creases import moved_layers
 from meip.worlds.folding.folds import Fold
 from meip.worlds.folding.styles import STYLES
 
-__all__ = ["Carried", "carried", "centimetre", "instruction"]
+__all__ = ["Carried", "carried", "centimetre", "instruction", "likely_centimetre", "numbers", "sentences"]
 
 APART = 0.35  # two hands are at least this share of the crease's length apart
+USUAL = 62.0  # cm: the root of a grown-up's shirt's area
 REACHES = 0.5  # the second hand holds a point at least this share as far from the crease as the first
+
+UNITS = {"cm": "In cm", "garment": "In the garment's coordinates", "pixels": "In pixels of the picture"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +80,49 @@ def instruction(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> 
     return found
 
 
+def sentences(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> str:
+    """The same in words: which side, over which crease, grasped and laid down where, in every unit that is known."""
+    how = instruction(garment, before, action, after)
+    start, end = np.array(how["crease"])
+    away = np.array([start[1] - end[1], end[0] - start[0]]) * (1 if how["moves"] == "left" else -1)
+    names = ("right", "left") if abs(away[0]) >= abs(away[1]) else ("upper", "lower")
+    side = names[0] if away[int(abs(away[1]) > abs(away[0]))] > 0 else names[1]
+    texts = []
+    for unit, one in _by_unit(how).items():
+        ends = " to ".join(_pair(point) for point in one["crease"])
+        hands = " and ".join(f"{_pair(a)} onto {_pair(b)}" for a, b in zip(one["grasp"], one["place"], strict=True))
+        texts.append(f"{UNITS[unit]}: crease from {ends}; lay {hands}.")
+    return f"The {side} side moves. {' '.join(texts)}"
+
+
+def numbers(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> list[str]:
+    """The same in short lines, to stand below a picture."""
+    lines = []
+    for unit, one in _by_unit(instruction(garment, before, action, after)).items():
+        lines += [f"crease, {unit}", " - ".join(_pair(point) for point in one["crease"])]
+        lines += [f"{_pair(a)} > {_pair(b)}" for a, b in zip(one["grasp"], one["place"], strict=True)]
+    return lines
+
+
+def _by_unit(how: dict[str, Any]) -> dict[str, Any]:
+    """An instruction in centimetres, or else in the garment's own unit, and in pixels if they are known."""
+    found = {"cm": how["centimetres"]} if "centimetres" in how else {"garment": how}
+    return found | ({"pixels": how["pixels"]} if "pixels" in how else {})
+
+
+def _pair(point: Sequence[float]) -> str:
+    x, y = (round(number) if abs(number) >= 100 else round(number, 1) for number in point)
+    return f"({x:g}, {y:g})"
+
+
 def centimetre(garment: Garment) -> float:
     """The length of a unit in centimetres; templates are drawn in centimetres; 0 if nothing tells."""
     return garment.centimetre or (1.0 if garment.template in STYLES else 0.0)
+
+
+def likely_centimetre(garment: Garment) -> float:
+    """The same; where nothing tells, the garment is taken to be as large as a grown-up's shirt."""
+    return centimetre(garment) or USUAL / float(np.sqrt(garment.area))
 
 
 def _mapped(homography: Floats, points: Floats) -> Floats:

@@ -36,7 +36,10 @@ class Network:
 
     kind: str
     states: tuple[str, ...]
-    """Corners in an order in which links go forwards; the last is the first one again."""
+    """Corners in an order in which links go forwards; the last is the first one again.
+
+    A corner that several alternatives produce is a state in each of them: a way cannot change from one to another.
+    """
     place: Floats  # [S, 6] x, y, spreads, turn, its spread
     links: Ints  # [T, 2] from and to, by state
     shape: Floats  # [T, 5] outwards, inwards, spread, fill, wider
@@ -59,10 +62,11 @@ def network(kind: str) -> Network:
     index = {name: i for i, name in enumerate(order)}
     links.sort(key=lambda link: (index[link[1]], index[link[0]]))
     shapes = [EDGES[edge] for _, _, edge, _, _ in links]
+    states = tuple(words[0] if name == "end" else name.partition("@")[0] for name in order)
     return Network(
         kind,
-        (*order[:-1], words[0]),
-        np.array([_mirrored(words[0] if name == "end" else name, table) for name in order]),
+        states,
+        np.array([_mirrored(name, table) for name in states]),
         np.array([(index[a], index[b]) for a, b, *_ in links], dtype=np.int64),
         np.array([(e.outwards, e.inwards, e.spread, e.fill, e.wider) for e in shapes]),
         np.array([price for _, _, _, price, _ in links]),
@@ -86,6 +90,7 @@ def _expanded(
         inner = alternative.produces.split()
         if side == "_left":
             inner = [w.replace("_right", "_left") for w in reversed(inner)]
+        inner[1::2] = [f"{corner}@{option}" for corner in inner[1::2]]
         chain = [a, *inner, b]
         cost, first = price - float(np.log(alternative.probability)), (*chosen, (name + side, option))
         for k in range(0, len(chain) - 2, 2):
@@ -190,7 +195,9 @@ def _corner_costs(points: Any, turn: Any, rough: Any, allowed: Any, place: Any) 
 
 
 @kernel
-def _edge_costs(points: Any, shape: Any, corner: Any, place: Any, links: Any, edges: Any, price: Any) -> Any:
+def _edge_costs(
+    points: Any, shape: Any, corner: Any, place: Any, links: Any, edges: Any, price: Any, cap: float
+) -> Any:
     """[T, N, N] what each edge costs between two places at which its corners may be."""
     n = len(points)
     cost = np.full((len(links), n, n), np.inf)
@@ -213,7 +220,7 @@ def _edge_costs(points: Any, shape: Any, corner: Any, place: Any, links: Any, ed
                 if fill > 0.0:
                     bent += 0.5 * ((shape[2, i, j] - fill) / FILL_SPREAD) ** 2
                 wx, wy = points[j, 0] - points[i, 0] - vx, points[j, 1] - points[i, 1] - vy
-                cost[t, i, j] = min(bent, EDGE_CAP) + 0.5 * (wx * wx / sx + wy * wy / sy) + price[t]
+                cost[t, i, j] = min(bent, cap) + 0.5 * (wx * wx / sx + wy * wy / sy) + price[t]
     return cost
 
 
@@ -261,11 +268,17 @@ def _way(corner: Any, edge: Any, links: Any) -> Any:
 
 
 def cheapest_way(
-    ring: Ring, net: Network, angle: float, allowed: NDArray[np.bool_]
+    ring: Ring,
+    net: Network,
+    angle: float,
+    allowed: NDArray[np.bool_],
+    barred: NDArray[np.bool_] | None = None,
+    cap: float = EDGE_CAP,
 ) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:
     """Where up points into this direction (radians): the cost, each state's place, the link into each state (or -1).
 
-    `allowed` [S, N] are the places that a corner may have.
+    `allowed` [S, N] are the places that a corner may have; links that are `barred` [T] are not taken; `cap` is what an
+    odd edge may cost at most.
     """
     c, s = np.cos(angle), np.sin(angle)
     framed = ring.points @ np.array([[s, c], [-c, s]])  # across, up
@@ -273,6 +286,7 @@ def cheapest_way(
     corner = _corner_costs(framed, ring.turn, rough, allowed, net.place)
     if np.isinf(corner.min(axis=1)[[0, -1]]).any():
         return np.inf, np.zeros(0, np.int64), np.zeros(0, np.int64)
-    edge = _edge_costs(framed, ring.shape, corner, net.place, net.links, net.shape, net.price)
+    price = net.price if barred is None else np.where(barred, np.inf, net.price)
+    edge = _edge_costs(framed, ring.shape, corner, net.place, net.links, net.shape, price, cap)
     cost, at, by = _way(corner, edge, net.links)
     return float(cost), at, by

@@ -152,6 +152,9 @@ def render_files(
     output: Annotated[Path, typer.Option("-o", "--output", callback=writable, help="The picture: .svg or .png.")],
     title: Annotated[str, typer.Option("--title", help="A heading.")] = "",
     columns: Annotated[int, typer.Option("--columns", min=1, max=20, help="Plans beside each other.")] = 1,
+    tree: Annotated[
+        Path | None, typer.Option("--tree", callback=writable, help="Parse trees of the first row's states.")
+    ] = None,
     theme: _Theme = "light",
 ) -> None:
     """Draw garments, folded cloths and demonstrations as a contact sheet.
@@ -160,6 +163,7 @@ def render_files(
     Examples:
       meip fold render demos.jsonl -o folds.png --columns 2
       meip fold render shirt.json folded.fold -o look.svg --theme dark
+      meip fold render plan.json -o plan.png --tree trees.svg
     """
     from meip.worlds.folding.canvas import DARK, LIGHT, write_canvas
     from meip.worlds.folding.render import contact_sheet, rows_of_file
@@ -168,8 +172,13 @@ def render_files(
     if theme not in themes:
         raise MeipError(f"--theme: unknown {theme!r}; {did_you_mean(theme, themes)}")
     rows = [row for path in files for row in rows_of_file(path)]
-    write_canvas(output, contact_sheet(rows, title=title, columns=columns), themes[theme])
+    write_canvas(output, contact_sheet(rows, title=title, columns=columns, numbers=True), themes[theme])
     say(f"{len(rows)} rows drawn in {output}")
+    if tree is not None:
+        from meip.worlds.folding.parse_tree import cloth_trees
+
+        write_canvas(tree, cloth_trees(rows[0]), themes[theme])
+        say(f"parse trees of {rows[0].title} drawn in {tree}")
 
 
 @fold_app.command("import")
@@ -240,16 +249,19 @@ def demonstrate(
         Path, typer.Option("-o", "--output", metavar="FILE", callback=writable, help="JSON Lines file to append to.")
     ],
     templates: Annotated[
-        list[str] | None, typer.Option("--template", help="Kind of garment, once or more; default: shirts.")
+        list[str] | None,
+        typer.Option("--template", help="Kind of garment, once or more, also 'small hoodie'; default: a mix."),
     ] = None,
     garment: Annotated[
         Path | None, typer.Option("--garment", metavar="FILE", help="Fold this garment document instead.")
     ] = None,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many demonstrations.")] = 15,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many demonstrations.")] = 20,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Which proportions and noise.")] = 0,
     fluents: _Fluents = "extended",
 ) -> None:
-    """Make demonstrations with the scripted demonstrator: sleeves, then in half, with a person's noise.
+    """Make demonstrations with the scripted demonstrator: hood, sleeves, then in half, with a person's noise.
+
+    What is small (a baby's) is not halved. By default T-shirts, long-sleeves and hoodies in turn, some of them small.
 
     \b
     Examples:
@@ -265,13 +277,13 @@ def demonstrate(
 
     rng = np.random.default_rng(seed)
     for name in templates or ():
-        if name not in TEMPLATES:
+        if name.removeprefix("small ") not in TEMPLATES:
             raise MeipError(f"no garment template {name!r}; {did_you_mean(name, TEMPLATES)}")
     if garment is not None:
         found = documents.read(garment, "garment")
         shown = [scripted.demonstrate(found, rng) for _ in range(count)]
     else:
-        shown = scripted.random_demonstrations(count, rng, tuple(templates or ("tshirt", "longsleeve")))
+        shown = scripted.random_demonstrations(count, rng, tuple(templates or scripted.SHOWN))
     _check_fluents(fluents)
     for one in shown:
         said = {} if fluents == "extended" else {"fluents": fluents}
@@ -292,7 +304,7 @@ def write_problem(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", callback=writable, help="The problem document (.json).")
     ],
-    folds: Annotated[int, typer.Option(min=1, help="How often it may be folded.")] = 3,
+    folds: Annotated[int, typer.Option(min=1, help="How often it may be folded at most.")] = 5,
     candidates: Annotated[int, typer.Option(min=1, help="Folds that are considered in each state.")] = 40,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Which of them.")] = 0,
     fluents: _Fluents = "extended",

@@ -1,4 +1,4 @@
-"""A scripted demonstrator: sleeves, then in half, with a person's noise.
+"""A scripted demonstrator: hood, sleeves, then in half, with a person's noise. What is small is not halved.
 
 It stands in for people until they have recorded their own folds in the studio, and says so in every demonstration.
 """
@@ -15,36 +15,58 @@ from meip.base.errors import WorldError
 from meip.model.demonstrations import Demonstration, read_demonstrations, record
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.folds import Fold, fold
-from meip.worlds.folding.garments import random_garment
+from meip.worlds.folding.garments import random_garment, scaled
 from meip.worlds.folding.referee import Referee
 from meip.worlds.folding.world import Folding
 
-__all__ = ["BUNDLED", "bundled", "demonstrate", "random_demonstrations", "script", "script_orders", "scripted_folds"]
+__all__ = [
+    "BUNDLED",
+    "SHOWN",
+    "bundled",
+    "demonstrate",
+    "random_demonstrations",
+    "random_kind",
+    "script",
+    "script_orders",
+    "scripted_folds",
+]
 
 BUNDLED = Path(__file__).with_name("demonstrations.jsonl")
 BY = "scripted demonstrator"
 NOTE = "Scripted: computed folds with human-like noise, not recorded from a person."
 PLACE, TURN = 0.012, 0.025  # a person's standard deviations: of the line's place (times the scale), of its angle
 ATTEMPTS = 50
+SHOWN = (
+    "tshirt", "longsleeve", "hoodie", "tshirt", "longsleeve", "small tshirt", "hoodie", "tshirt", "hoodie",
+    "small hoodie",
+)  # fmt: skip
+SMALL = (0.35, 0.5)  # of a grown-up's
 
 
 def script(garment: Garment, rng: np.random.Generator) -> tuple[str, ...]:
-    """The order of folds: both sleeves, either first, then in half; without sleeves: side on side, then in half."""
+    """The order of folds: the hood, both sleeves, either first, then in half what is large; without sleeves: side on
+    side, then in half."""
+    hood = tuple(part.name for part in garment.parts if part.name == "hood")
     sleeves = [part.name for part in garment.parts if part.name.startswith("sleeve")]
     if len(sleeves) == 2 and rng.random() < 0.5:
         sleeves.reverse()
-    return (*sleeves, "half") if sleeves else ("side", "half")
+    half = ("half",) if Referee(garment).large else ()
+    return (*hood, *sleeves, *half) if sleeves else ("side", "half")
 
 
 def script_orders(garment: Garment) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-    """Good orders (every sleeve before the half fold) and bad ones of the same folds, to rank without any search."""
+    """Good orders (every sleeve before the half fold) and bad ones of the same folds, to rank without any search.
+
+    A hood comes first in all of them.
+    """
+    hood = tuple(part.name for part in garment.parts if part.name == "hood")
     names = (*[part.name for part in garment.parts if part.name.startswith("sleeve")], "half")
-    orders = list(permutations(names))
+    orders = [(*hood, *order) for order in permutations(names)]
     return [o for o in orders if o[-1] == "half"], [o for o in orders if o[-1] != "half"]
 
 
 def scripted_folds(garment: Garment, names: Sequence[str], rng: np.random.Generator) -> list[Fold]:
-    """One folding segment per name ("sleeve_left", .., "half", "side"), each on what the ones before it left."""
+    """One folding segment per name ("hood", "sleeve_left", "half", "side", ..), each on what the ones before left."""
     cloth = Cloth.flat(garment)
     folds = []
     for name in names:
@@ -67,30 +89,34 @@ def demonstrate(garment: Garment, rng: np.random.Generator) -> Demonstration:
         for action in folds:
             cloths.append(fold(cloths[-1], action))
         if not referee.sleeves or referee.judge(cloths).default_order:
-            world = Folding(garment, horizon=len(cloths))
-            return record(world, folds, by=BY, note=NOTE)
+            return record(Folding(garment), folds, by=BY, note=NOTE)
     raise WorldError(
         f"the script does not fit garment {garment.name!r}: after {ATTEMPTS} attempts no sequence of sleeves and half "
         "folded it; its proportions are unusual, so demonstrate it by hand"
     )
 
 
-def random_demonstrations(
-    count: int, rng: np.random.Generator, templates: Sequence[str] = ("tshirt", "longsleeve")
-) -> list[Demonstration]:
-    """Demonstrations on garments of different proportions, the templates in turn."""
+def random_demonstrations(count: int, rng: np.random.Generator, kinds: Sequence[str] = SHOWN) -> list[Demonstration]:
+    """Demonstrations on garments of different proportions, the kinds in turn: templates, or small ones of them."""
     found: list[Demonstration] = []
     while len(found) < count:
-        template = templates[len(found) % len(templates)]
+        kind = kinds[len(found) % len(kinds)]
         try:
-            found.append(demonstrate(random_garment(template, rng, f"{template} {len(found) + 1}"), rng))
+            found.append(demonstrate(random_kind(kind, rng, f"{kind} {len(found) + 1}"), rng))
         except WorldError:
             continue  # proportions that the script does not fit
     return found
 
 
+def random_kind(kind: str, rng: np.random.Generator, name: str | None = None) -> Garment:
+    """A garment of a template, or ("small hoodie") one of a baby's size."""
+    template = kind.removeprefix("small ")
+    one = random_garment(template, rng, name or kind)
+    return one if template == kind else scaled(one, float(rng.uniform(*SMALL)))
+
+
 def bundled() -> list[Demonstration]:
-    """The fifteen demonstrations that ship with meip."""
+    """The twenty demonstrations that ship with meip."""
     return read_demonstrations(BUNDLED)
 
 
@@ -102,7 +128,27 @@ def _segment(garment: Garment, cloth: Cloth, name: str, rng: np.random.Generator
         return (x0 + x1) / 2, (y0 + y1) / 2 + shift, margin * (x1 - x0) / 2, turn
     if name == "side":
         return (x0 + x1) / 2 + shift, (y0 + y1) / 2, margin * (y1 - y0) / 2, np.pi / 2 + turn
+    if name == "hood":
+        return _below_hood(garment, cloth, shift, turn, margin)
     return _beside_sleeve(garment, cloth, name, shift, turn, margin)
+
+
+def _below_hood(garment: Garment, cloth: Cloth, shift: float, turn: float, margin: float) -> Fold:
+    """A line across the shoulders, where the hood's seam is lowest: all of the hood comes to lie on the body."""
+    body = set(garment.part("body").points)
+    y = min(y for x, y in garment.part("hood").points if (x, y) in body) + shift
+    left, right = _ends(cloth, y)
+    return (left + right) / 2, y, margin * (right - left) / 2, turn
+
+
+def _ends(cloth: Cloth, y: float) -> tuple[float, float]:
+    """From where to where a horizontal line runs over the cloth."""
+    found = []
+    for layer in cloth:
+        (x0, y0), (x1, y1) = layer.polygon.T, np.roll(layer.polygon, -1, axis=0).T
+        cut = (y0 > y) != (y1 > y)
+        found += (x0[cut] + (x1 - x0)[cut] * (y - y0[cut]) / (y1 - y0)[cut]).tolist()
+    return min(found), max(found)
 
 
 def _beside_sleeve(garment: Garment, cloth: Cloth, name: str, shift: float, turn: float, margin: float) -> Fold:

@@ -1,21 +1,23 @@
 """The likeliest derivation of an outline, how sure it is, and the second best.
 
 Every kind of garment is tried in every direction. Derivations that mean the same (the axis within 25 degrees, the
-same arms and legs) add up: the meaning with the largest share is taken, and that share is how sure the parse is. The
-second best is the likeliest derivation that means something else.
+same arms and legs) add up: the meaning with the largest share is taken, and that share is how sure the parse is. How
+likely an alternative of an Or-node is, is told by the cheapest ways round with each of its alternatives. The second
+best is the likeliest derivation that means something else; if nothing else is likely at all, the likeliest with
+another alternative.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from meip.base.arrays import Floats
 from meip.base.errors import WorldError, did_you_mean
 from meip.worlds.folding.chart import CORNER_GAIN, Ring, cheapest_way, network, ring_of
-from meip.worlds.folding.grammar import KINDS
+from meip.worlds.folding.grammar import KINDS, RULES
 
 __all__ = ["PLAIN", "Derivation", "derive", "seams"]
 
@@ -25,6 +27,9 @@ STEP = 10.0  # degrees between the directions that are tried
 TEMPERATURE = 3.0  # the terms of a cost are not independent: a sum of them is worth less
 SAME_AXIS, SAME_PART = np.cos(np.radians(25.0)), 0.6
 NEAR = 0.08  # a corner that was pointed at is this near (in root areas)
+BLUNT = ("shoulder_left", "shoulder_right")
+"""Corners at which the outline hardly turns: their place is a mean over the derivations that mean the same."""
+COMPARED = 30.0  # what an odd edge costs at most where alternatives of a node are compared
 GUIDED = 35.0  # degrees by which a direction that was given may be off
 
 
@@ -42,8 +47,8 @@ class Derivation:
     """How much the outline turns at each corner, in degrees."""
     cost: float
     probability: float = 1.0
-    odds: dict[str, float] | None = None
-    """How likely each choice is, among the derivations that mean the same."""
+    odds: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By node: how likely each of its alternatives is, among the derivations that mean the same."""
 
 
 def derive(
@@ -70,8 +75,10 @@ def derive(
         if kinds and (kind is not None or pointed):
             raise WorldError(f"the outline cannot be read as {kind or 'a garment with these keypoints'}")
         upwards = np.array([np.cos(up), np.sin(up)]) if up is not None else np.array([0.0, 1.0])
-        return [Derivation(PLAIN, upwards, {}, {}, {}, 0.0, float(kind == PLAIN), {})]
-    return _shares(ring, found)
+        return [Derivation(PLAIN, upwards, {}, {}, {}, 0.0, float(kind == PLAIN))]
+    first, *others = _shares(ring, found)
+    first, variant = _weighed(ring, first, pointed)
+    return [first, *(others or ([] if variant is None else [variant]))]
 
 
 def _pointed(ring: Ring, keypoints: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -85,30 +92,54 @@ def _pointed(ring: Ring, keypoints: Mapping[str, Floats]) -> dict[str, Floats]:
 
 def _derivations(ring: Ring, kind: str, directions: Floats, pointed: Mapping[str, Floats]) -> list[Derivation]:
     """The likeliest derivation of this kind in each direction."""
+    found = [_derivation(ring, kind, float(angle), pointed) for angle in directions]
+    return [one for one in found if one is not None]
+
+
+def _derivation(
+    ring: Ring, kind: str, angle: float, pointed: Mapping[str, Floats], taken: tuple[str, str] | None = None
+) -> Derivation | None:
+    """The likeliest derivation of this kind in this direction; with one alternative of one node `taken`."""
     net = network(kind)
-    unknown = [name for name in pointed if name not in net.states]
-    if unknown:
-        return []
+    if any(name not in net.states for name in pointed):
+        return None
     allowed = np.array([pointed.get(name, np.ones(len(ring.at), bool)) for name in net.states], dtype=np.bool_)
-    base = (CORNER_GAIN - 2.0) * (len(net.states) - 9) - float(np.log(KINDS[kind].probability))
-    found = []
-    for angle in directions:
-        cost, at, by = cheapest_way(ring, net, float(angle), allowed)
-        if np.isinf(cost) or any(at[net.states.index(name)] < 0 for name in pointed):
-            continue
-        places = {net.states[s]: int(at[s]) for s in range(len(at) - 1) if at[s] >= 0}
-        chosen = dict(choice for t in by if t >= 0 for choice in net.choices[t])
-        found.append(
-            Derivation(
-                kind,
-                np.array([np.cos(angle), np.sin(angle)]),
-                {name: float(ring.at[i]) for name, i in places.items()},
-                chosen,
-                {name: float(ring.turn[i]) for name, i in places.items()},
-                cost + base,
-            )
-        )
-    return found
+    if taken is None:
+        cost, at, by = cheapest_way(ring, net, angle, allowed)
+    else:
+        node, wanted = taken
+        barred = np.array([any(n == node and a != wanted for n, a in begins) for begins in net.choices])
+        cost, at, by = cheapest_way(ring, net, angle, allowed, barred, COMPARED)
+    if np.isinf(cost):
+        return None
+    places = {net.states[s]: int(at[s]) for s in range(len(at) - 1) if at[s] >= 0}
+    if any(name not in places for name in pointed):
+        return None
+    return Derivation(
+        kind,
+        np.array([np.cos(angle), np.sin(angle)]),
+        {name: float(ring.at[i]) for name, i in places.items()},
+        dict(choice for t in by if t >= 0 for choice in net.choices[t]),
+        {name: float(ring.turn[i]) for name, i in places.items()},
+        cost + (CORNER_GAIN - 2.0) * (len(set(net.states)) - 8) - float(np.log(KINDS[kind].probability)),
+    )
+
+
+def _weighed(ring: Ring, one: Derivation, pointed: Mapping[str, Floats]) -> tuple[Derivation, Derivation | None]:
+    """A derivation with the odds of all alternatives of its nodes, and the likeliest that differs from it in one."""
+    angle = float(np.arctan2(one.up[1], one.up[0]))
+    odds, variants = dict(one.odds), []
+    for node, chosen in one.choices.items():
+        ways = {
+            name: way
+            for name in RULES[node.partition("_")[0]]
+            if (way := _derivation(ring, one.kind, angle, pointed, (node, name))) is not None
+        }
+        least = ways[chosen].cost
+        share = np.exp([(least - max(way.cost, least)) / TEMPERATURE for way in ways.values()])
+        odds[node] = dict(zip(ways, (share / share.sum()).tolist(), strict=True))
+        variants += [replace(way, probability=odds[node][name]) for name, way in ways.items() if name != chosen]
+    return replace(one, odds=odds), max(variants, key=lambda way: way.probability, default=None)
 
 
 def _shares(ring: Ring, found: list[Derivation]) -> list[Derivation]:
@@ -122,7 +153,7 @@ def _shares(ring: Ring, found: list[Derivation]) -> list[Derivation]:
     first = int(np.argmax(mass + 1e-3 * share))
     others = np.nonzero(~same[first])[0]
     chosen = [first, *([int(others[0])] if len(others) else [])]
-    return [_with_odds(found, share, same[k], k, float(mass[k])) for k in chosen]
+    return [_with_odds(ring, found, share, same[k], k, float(mass[k])) for k in chosen]
 
 
 def _same(ring: Ring, found: list[Derivation]) -> Floats:
@@ -163,14 +194,30 @@ def seams(one: Derivation) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _with_odds(found: list[Derivation], share: Floats, same: Floats, k: int, mass: float) -> Derivation:
-    """One derivation with how likely each of its choices is among those that mean the same."""
+def _with_odds(ring: Ring, found: list[Derivation], share: Floats, same: Floats, k: int, mass: float) -> Derivation:
+    """One derivation with its share, how likely each kind is among those that mean the same, and blunt corners."""
     one = found[k]
-    among = [(other, p) for other, p, s in zip(found, share, same, strict=True) if s and other.kind == one.kind]
-    total = sum(p for _, p in among)
-    odds = {
-        rule: float(sum(p for other, p in among if other.choices.get(rule) == taken) / total)
-        for rule, taken in one.choices.items()
-    }
-    odds["cloth"] = float(total / max(mass, 1e-12))
-    return Derivation(one.kind, one.up, one.corners, one.choices, one.turns, one.cost, min(mass, 1.0), odds)
+    alike = [(other, float(p)) for other, p, s in zip(found, share, same, strict=True) if s]
+    kinds: dict[str, float] = {}
+    for other, p in alike:
+        kinds[other.kind] = kinds.get(other.kind, 0.0) + p / max(mass, 1e-12)
+    among = [(other, p) for other, p in alike if other.kind == one.kind]
+    corners = one.corners | {name: _mean_place(ring, name, one, among) for name in one.corners if name in BLUNT}
+    return replace(one, corners=corners, probability=min(mass, 1.0), odds={"cloth": kinds})
+
+
+def _mean_place(ring: Ring, name: str, one: Derivation, among: list[tuple[Derivation, float]]) -> float:
+    """The mean place of a corner over derivations, along the ring, near that of one of them."""
+    steps = np.linalg.norm(np.roll(ring.points, -1, axis=0) - ring.points, axis=1)
+    start = np.concatenate([[0.0], np.cumsum(steps)])
+
+    def beyond(place: Floats) -> Floats:
+        gap = place - start[np.searchsorted(ring.at, one.corners[name])]
+        return np.asarray((gap + start[-1] / 2) % start[-1] - start[-1] / 2)
+
+    others = [
+        (float(start[np.searchsorted(ring.at, other.corners[name])]), p) for other, p in among if name in other.corners
+    ]
+    places, weights = np.array(others).T
+    mean = float(beyond(places) @ weights / weights.sum())
+    return float(ring.at[np.argmin(np.abs(beyond(start[:-1]) - mean))])

@@ -1,16 +1,21 @@
-"""The ten fluents of the folding world, for many cloths at once.
+"""The fourteen fluents of the folding world, for many cloths at once.
 
-Half of the paper's table (length, parallel, perpendicular, on, inside) and five of ours in place of the others; see
+Half of the paper's table (length, parallel, perpendicular, on, inside) and nine of ours in place of the others; see
 `meip fold fluents`. The classes are Cloth, Polygon, Edge and Vertex. Polygons are the layers and vertices their
 corners; edges are those of the *parsed visible outline* (edges of raw layers do not carry over to other garments).
-Lengths are divided by the root of the garment's area, areas by the area itself.
+Lengths are divided by the root of the garment's area, areas by the area itself; only `height` is in centimetres: what
+is small enough is a matter of shelves, not of proportions.
 
 ====================================  =====================================================================
 ``area(polygon)``                     of a layer
 ``length(edge)``                      of an edge of the visible outline
 ``angle(vertex)``                     of the visible outline there, in degrees; undefined where it has no corner
+``beyond(vertex)``                    how far it lies outside of the largest layer
 ``extent(cloth)``                     area of table that is covered
 ``aspect(cloth)``                     height over width of the bounding box
+``overhang(cloth)``                   how far it reaches beyond its largest layer
+``fill(cloth)``                       the share of its bounding box that is covered
+``height(cloth)``                     of the bounding box, in centimetres
 ``parallel(edge, edge)``              two different edges, within 7 degrees
 ``perpendicular(edge, edge)``         likewise
 ``inside(vertex, polygon)``           the vertex of a layer lies strictly inside another layer
@@ -46,8 +51,12 @@ DOMAIN = Domain(
         function("area", "polygon", phrase="the area of {0}"),
         function("length", "edge", phrase="the length of {0}"),
         function("angle", "vertex", phrase="the angle of the outline at {0}"),
+        function("beyond", "vertex", phrase="how far {0} lies outside of the largest polygon"),
         function("extent", "cloth", phrase="the area covered by {0}"),
         function("aspect", "cloth", phrase="the height of {0} over its width"),
+        function("overhang", "cloth", phrase="how far {0} reaches beyond its largest polygon"),
+        function("fill", "cloth", phrase="the share of its bounding box that {0} covers"),
+        function("height", "cloth", phrase="the height of {0} in centimetres"),
         predicate("parallel", "edge", "edge", phrase="{0} is parallel to {1}"),
         predicate("perpendicular", "edge", "edge", phrase="{0} is perpendicular to {1}"),
         predicate("inside", "vertex", "polygon", phrase="{0} lies inside {1}"),
@@ -187,6 +196,32 @@ def _edges(loops: Any, points: Any, scale: float, edges: Any, length: Any, paral
 
 
 @bare_kernel
+def _outside(start: Any, xy: Any, scale: float, area: Any, beyond: Any) -> float:
+    """How far each vertex lies outside of the largest layer (of equal ones the lowest), 0 inside; the most of it."""
+    best, most = 0, 0.0
+    for layer in range(len(start) - 1):
+        if area[layer] > area[best] + 1e-9:
+            best = layer
+    a, z = start[best], start[best + 1]
+    for v in range(start[0], start[-1]):
+        nearest, inside = np.inf, False
+        x, y = xy[v, 0], xy[v, 1]
+        x0, y0 = xy[z - 1, 0], xy[z - 1, 1]
+        for i in range(a, z):
+            x1, y1 = xy[i, 0], xy[i, 1]
+            dx, dy, px, py = x1 - x0, y1 - y0, x - x0, y - y0
+            share = min(max((dx * px + dy * py) / max(dx * dx + dy * dy, 1e-300), 0.0), 1.0)
+            nearest = min(nearest, (px - share * dx) ** 2 + (py - share * dy) ** 2)
+            if (y0 > y) != (y1 > y) and x < x0 + dx * py / dy:
+                inside = not inside
+            x0, y0 = x1, y1
+        far = 0.0 if inside else np.sqrt(nearest) / scale
+        beyond[v - start[0]] = far
+        most = max(most, far)
+    return most
+
+
+@bare_kernel
 def _corner_angles(loops: Any, edges: Any, corner: Any) -> None:
     """The angle of the cloth at the start of each edge of the outline, in degrees."""
     base = loops[0]
@@ -226,10 +261,13 @@ def _vertices(xy: Any, low: int, high: int, scale: float, edges: Any, n: int, co
 
 @kernel
 def _fill(
-    first: Any, start: Any, xy: Any, scale: Any, ends: Any, loops: Any, points: Any, order: Any, tables: Any
-) -> None:
-    """All tables of all cloths, flat, in the given order."""
-    area, length, angle, extent, aspect, parallel, perpendicular, inside, on, above = tables
+    first: Any, start: Any, xy: Any, scale: Any, ends: Any, loops: Any, points: Any, order: Any, unit: float,
+    tables: Any,
+) -> None:  # fmt: skip
+    """All tables of all cloths, flat, in the given order; a unit of length has so many centimetres."""
+    area, length, angle, beyond, extent, aspect, overhang, fill, height, parallel, perpendicular, inside, on, above = (
+        tables
+    )
     most = 1
     for s in order:
         most = max(most, loops[ends[s + 1]] - loops[ends[s]])
@@ -244,16 +282,21 @@ def _fill(
         covered = _edges(outline, points, scale[s], edges, length[e:], parallel[ee:], perpendicular[ee:])
         _corner_angles(outline, edges, corner)
         _vertices(xy, low, high, scale[s], edges, n, corner, angle[v:], on[ve:])
+        overhang[row] = _outside(start[a : z + 1], xy, scale[s], area[p:], beyond[v:])
         x0, y0, x1, y1 = _box(xy, low, high)
-        extent[row], aspect[row] = covered / scale[s] ** 2, (y1 - y0) / (x1 - x0)
+        extent[row], aspect[row], height[row] = covered / scale[s] ** 2, (y1 - y0) / (x1 - x0), unit * (y1 - y0)
+        fill[row] = covered / ((x1 - x0) * (y1 - y0))
         p, e, v, ee = p + layers, e + n, v + (high - low), ee + n * n
         vp, ve, pp = vp + (high - low) * layers, ve + (high - low) * n, pp + layers * layers
 
 
-def fact_blocks(cloths: Pile, edges: Literal["silhouette", "fragments"] = "silhouette") -> list[FactBlock]:
+def fact_blocks(
+    cloths: Pile, edges: Literal["silhouette", "fragments"] = "silhouette", *, centimetre: float = 1.0
+) -> list[FactBlock]:
     """The facts of many cloths, those with equal numbers of polygons, edges and vertices together.
 
-    `edges`: those of the parsed visible silhouette, or (ablation) the raw fragments of all polygons, hidden or not.
+    `edges`: those of the parsed visible silhouette, or (ablation) the raw fragments of all polygons, hidden or not;
+    `centimetre`: the length of a unit.
     """
     outline = outlines(cloths)
     ends, loops, points = outline if edges == "silhouette" else (cloths.first, cloths.start, cloths.xy)
@@ -265,16 +308,22 @@ def fact_blocks(cloths: Pile, edges: Literal["silhouette", "fragments"] = "silho
     p, e, v = sizes.T
     one = np.ones_like(p)
     shapes: dict[str, NDArray[np.int64]] = {
-        "area": p, "length": e, "angle": v, "extent": one, "aspect": one, "parallel": e * e, "perpendicular": e * e,
+        "area": p, "length": e, "angle": v, "beyond": v, "extent": one, "aspect": one, "overhang": one,
+        "fill": one, "height": one, "parallel": e * e, "perpendicular": e * e,
         "inside": v * p, "on": v * e, "above": p * p,
     }  # fmt: skip
     real = {f.name for f in DOMAIN.functions}
     flat: dict[str, NDArray[Any]] = {
         name: np.empty(int(n.sum()), np.float64 if name in real else np.bool_) for name, n in shapes.items()
     }
-    _fill(cloths.first, cloths.start, cloths.xy, cloths.scale, ends, loops, points, order, tuple(flat.values()))
+    outline_of = ends, loops, points
+    _fill(
+        cloths.first, cloths.start, cloths.xy, cloths.scale, *outline_of, order, float(centimetre), tuple(flat.values())
+    )  # fmt: skip
     if edges == "fragments":  # what a cloth covers does not depend on what counts as an edge
-        flat["extent"] = _covered(*outline, cloths.scale)[order]
+        covered = _covered(*outline, cloths.scale)[order]
+        flat["fill"] *= covered / flat["extent"]
+        flat["extent"] = covered
     return _blocks(groups, np.bincount(group_of.reshape(-1)), order, flat)
 
 

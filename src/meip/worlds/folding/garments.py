@@ -7,6 +7,7 @@ body, trousers two legs. `styles` lists every parameter with its range.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from meip.worlds.folding.templates import draw, logo_corners
 
 __all__ = [
     "TEMPLATES", "Style", "garment", "garment_of_style", "make_style", "parameters", "random_garment",
-    "random_style",
+    "random_style", "scaled",
 ]  # fmt: skip
 
 
@@ -39,3 +40,13 @@ def garment_of_style(style: Style, name: str | None = None) -> Garment:
 def random_garment(template: str, rng: np.random.Generator, name: str | None = None) -> Garment:
     """A garment of this template with every proportion drawn at random."""
     return garment_of_style(random_style(template, rng), name)
+
+
+def scaled(one: Garment, factor: float, name: str | None = None) -> Garment:
+    """The same garment in another size; its style no longer describes it."""
+    parts = tuple(dataclasses.replace(part, points=_scaled(part.points, factor)) for part in one.parts)
+    return dataclasses.replace(one, name=name or one.name, parts=parts, logo=_scaled(one.logo, factor), style={})
+
+
+def _scaled(points: Sequence[tuple[float, float]], factor: float) -> tuple[tuple[float, float], ...]:
+    return tuple((x * factor, y * factor) for x, y in points)

@@ -82,9 +82,15 @@ RULES: dict[str, dict[str, Alternative]] = {
 _SHIRT = "waist_left hem waist_right side armpit_right yoke neck_right {} neck_left <yoke armpit_left side waist_left"
 
 KINDS: dict[str, Kind] = {
-    "tshirt": Kind(0.40, _SHIRT.format("neck"), "short"),
-    "longsleeve": Kind(0.25, _SHIRT.format("neck"), "long"),
+    "tshirt": Kind(0.37, _SHIRT.format("neck"), "short"),
+    "longsleeve": Kind(0.23, _SHIRT.format("neck"), "long"),
     "hoodie": Kind(0.15, _SHIRT.format("hood"), "hooded"),
+    "sleeveless": Kind(
+        0.05,
+        "waist_left hem waist_right side armpit_right armhole shoulder_right slope neck_right neck "
+        "neck_left slope shoulder_left armhole armpit_left side waist_left",
+        "wide",
+    ),
     "tanktop": Kind(
         0.08,
         "waist_left hem waist_right side armpit_right strap_hole shoulder_right strap neck_right scoop "
@@ -149,6 +155,12 @@ CORNERS: dict[str, dict[str, Corner]] = {
         "cuff_top": Corner(0.85, -0.33, 0.13, 0.16, 80, 35),
         "shoulder": Corner(0.34, 0.31, 0.06, 0.06, 20, 30),
         "neck": Corner(0.13, 0.38, 0.05, 0.05, -70, 30),
+    },
+    "wide": {
+        "waist": Corner(0.45, -0.55, 0.08, 0.08, 87, 20),
+        "armpit": Corner(0.42, 0.06, 0.06, 0.08, -15, 20),
+        "shoulder": Corner(0.51, 0.44, 0.06, 0.09, 70, 20),
+        "neck": Corner(0.17, 0.58, 0.06, 0.07, 35, 30),
     },
     "straps": {
         "waist": Corner(0.46, -0.57, 0.06, 0.07, 85, 25),

@@ -61,7 +61,8 @@ def parse_picture(
     from meip.worlds.folding.fold_format import write_fold
     from meip.worlds.folding.parse_graph import parse_array, to_garment
     from meip.worlds.folding.parse_image import read_image
-    from meip.worlds.folding.parse_picture import backdrop, overlay, tree as drawn_tree
+    from meip.worlds.folding.parse_picture import backdrop, overlay
+    from meip.worlds.folding.parse_tree import picture_tree
 
     photo = read_image(image)
     hints = _hints(up, kind, keypoints or [], rectangle, click, sheet)
@@ -71,7 +72,7 @@ def parse_picture(
     if picture is not None:
         write_canvas(picture, overlay(graph, backdrop(graph, photo)))
     if tree is not None:
-        write_canvas(tree, drawn_tree(graph))
+        write_canvas(tree, picture_tree(graph))
     if garment is not None and not graph.doubt:
         (write_fold if garment.suffix.lower() == ".fold" else documents.write)(garment, to_garment(graph))
     if as_json:
@@ -87,8 +88,8 @@ def _say(graph: Any, image: Path, written: list[Path | None]) -> None:
     names = ", ".join(f"{polygon.name} ({len(polygon.edges)} edges)" for polygon in graph.polygons)
     say(f"{image}: {len(graph.polygons)} polygons: {names}; {len(graph.vertices)} vertices")
     chosen = ", ".join(f"{choice.alternative} ({choice.probability:.0%})" for choice in graph.choices)
-    second = f"; second best: {graph.second.kind} ({graph.second.probability:.0%})" if graph.second else ""
-    say(f"{graph.probability:.0%} sure: {chosen or 'plain cloth'}{second}")
+    second = f"; second best: {graph.instead}" if graph.instead else ""
+    say(f"{graph.probability:.0%} sure of axis and parts: {chosen or 'plain cloth'}{second}")
     for path in written:
         if path is not None:
             say(f"written: {path}")

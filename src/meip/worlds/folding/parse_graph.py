@@ -62,21 +62,26 @@ class ParsedPolygon(Strict):
 
 @dataclass(frozen=True)
 class Choice(Strict):
-    """What was chosen at an Or-node: how frequent it is, and how likely here."""
+    """What was chosen at an Or-node: how frequent it is, how likely here, and what it would be instead."""
 
     node: str
     alternative: str
     frequency: float
     probability: float
+    instead: str = ""
+    """The second-best alternative; empty where there is none."""
+    instead_probability: float = 0.0
 
 
 @dataclass(frozen=True)
 class Rival(Strict):
-    """The second-best parse: another kind, another axis (from the hem's end, in pixels), or other sleeves."""
+    """The second-best parse: another kind, axis (from the hem's end, in pixels) or sleeves, else another choice."""
 
     kind: str
     axis: tuple[tuple[float, float], tuple[float, float]]
     probability: float
+    choices: dict[str, str] = field(default_factory=dict)
+    """The alternative at each Or-node."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +157,16 @@ class ParseGraph:
         on = {i for edge in self.edges if edge.tag != "seam" for i in (edge.start, edge.end)}
         return np.array([self.vertices[i] for i in sorted(on)])
 
+    @property
+    def instead(self) -> str:
+        """The second-best parse in words; empty where there is none."""
+        if self.second is None:
+            return ""
+        kind, chosen = self.second.kind, {choice.node: choice.alternative for choice in self.choices}
+        other = [name for node, name in self.second.choices.items() if chosen.get(node) != name]
+        what = f"{kind} with {', '.join(other)}" if chosen.get("cloth") == kind and other else kind
+        return f"{what} ({self.second.probability:.0%})"
+
 
 def parse_image(path: str | Path, hints: Hints | None = None) -> ParseGraph:
     """Parse the picture of one garment."""
@@ -177,8 +192,9 @@ def parse_array(
     return ParseGraph(
         source, width, height, _axis(outline, found[0]), polygons, edges, pairs(parts.polygon * (1.0, -1.0)),
         parts.corners, _choices(found[0]), found[0].probability,
-        Rival(found[1].kind, _axis(outline, found[1]), found[1].probability) if len(found) > 1 else None,
-        doubt(outline, found, parts.rings, frozenset(keypoints)), tuple(view.onto.ravel().tolist()), view.centimetre,
+        _rival(outline, found[1]) if len(found) > 1 else None,
+        doubt(outline, found, parts.rings, frozenset(keypoints), hints.kind),
+        tuple(view.onto.ravel().tolist()), view.centimetre,
     )  # fmt: skip
 
 
@@ -199,6 +215,10 @@ def _in_view(
         up = float(np.radians(90.0 - hints.up))
     points = {name: view.seen(np.array([at]))[0] * (1.0, -1.0) for name, at in hints.keypoints.items()}
     return rectangle, click, points, up
+
+
+def _rival(outline: Floats, one: Derivation) -> Rival:
+    return Rival(one.kind, _axis(outline, one), one.probability, one.choices)
 
 
 def _axis(outline: Floats, one: Derivation) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -227,15 +247,21 @@ def _straightened(outline: Floats, one: Derivation) -> Floats:
 
 def _choices(one: Derivation) -> tuple[Choice, ...]:
     """The kind, then the alternative of each rule."""
-    odds = one.odds or {}
-    kind = [Choice("cloth", one.kind, KINDS[one.kind].probability, odds.get("cloth", 1.0))] if one.kind in KINDS else []
-    return (
-        *kind,
-        *(
-            Choice(node, taken, RULES[node.partition("_")[0]][taken].probability, odds.get(node, 1.0))
-            for node, taken in one.choices.items()
-        ),
-    )
+    if one.kind not in KINDS:
+        return ()
+    frequencies = {"cloth": {kind: KINDS[kind].probability for kind in KINDS}}
+    frequencies |= {
+        node: {name: way.probability for name, way in RULES[node.partition("_")[0]].items()} for node in one.choices
+    }
+    found = []
+    for node, taken in {"cloth": one.kind, **one.choices}.items():
+        odds = one.odds.get(node, {taken: 1.0})
+        others = {name: p for name, p in odds.items() if name != taken}
+        instead = max(others, key=lambda name: others[name], default="")
+        found.append(
+            Choice(node, taken, frequencies[node][taken], odds[taken], instead, others[instead] if instead else 0.0)
+        )
+    return tuple(found)
 
 
 def _graph(split: Parts) -> tuple[tuple[ParsedPolygon, ...], tuple[ParsedEdge, ...]]:

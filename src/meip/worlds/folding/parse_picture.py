@@ -1,17 +1,18 @@
-"""The parse graph to look at: over the picture, and as a tree from the cloth down to the vertices."""
+"""The parse graph to look at, over the picture. `parse_tree` draws it as a tree."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from meip.worlds.folding.canvas import Canvas, Dot, Image, Shape, Text, fitted, load_cv2
-from meip.worlds.folding.parse_graph import Choice, ParsedPolygon, ParseGraph
+from meip.worlds.folding.parse_graph import ParseGraph
 from meip.worlds.folding.parse_image import Photo
+from meip.worlds.folding.parse_tree import part_colour, told
 from meip.worlds.folding.segment import colour_image
 
-__all__ = ["backdrop", "overlay", "tree"]
+__all__ = ["backdrop", "overlay"]
 
-ROW, COLUMN = 74.0, 30.0  # of the tree, per level and per edge
+ROOM = 11.0  # between the numbers of vertices, in pixels
 
 
 def backdrop(graph: ParseGraph, photo: Photo) -> Image:
@@ -32,7 +33,7 @@ def overlay(graph: ParseGraph, photo: Image | None = None, *, width: float = 560
     if photo is not None:  # pale, so that dark lines are seen on dark pictures
         canvas.photo, canvas.photo_scale = (140 + 0.45 * photo).astype(np.uint8), scale
     for k, polygon in enumerate(graph.polygons):
-        fill = Shape(graph.points(polygon) * scale, fill=_colour(k), opacity=0.55 if photo is not None else 1.0)
+        fill = Shape(graph.points(polygon) * scale, fill=part_colour(k), opacity=0.55 if photo is not None else 1.0)
         canvas.add([fill])
     canvas.add([Shape(np.array(graph.axis) * scale, stroke="muted", width=1, dash=(6.0, 5.0), closed=False)])
     for edge in graph.edges:
@@ -44,19 +45,27 @@ def overlay(graph: ParseGraph, photo: Image | None = None, *, width: float = 560
     return canvas
 
 
-def _colour(k: int) -> str:
-    return f"part{k % 4 + 1}"
-
-
 def _vertex_marks(graph: ParseGraph, scale: float) -> list[Dot | Text]:
-    """Dots, each with its number pushed out from the middle of the cloth."""
+    """Dots, each with its number pushed out from the middle of the cloth, further where another number is."""
     points = np.array(graph.vertices) * scale
     middle = points.mean(axis=0)
     marks: list[Dot | Text] = []
-    for i, (x, y) in enumerate(points):
-        away = np.array([x, y]) - middle
-        dx, dy = 11 * away / max(float(np.linalg.norm(away)), 1e-9)
-        marks += [Dot(x, y, 2.6, "outline"), Text(x + dx, y + dy + 3, str(i), 9, anchor="middle")]
+    taken = np.empty((0, 2))
+    for i, point in enumerate(points):
+        away = (point - middle) / max(float(np.linalg.norm(point - middle)), 1e-9)
+        aside = np.array([-away[1], away[0]])
+        choices = [
+            point + 11 * away,
+            *(point + r * away + t * aside for r in (14, 22) for t in (-9, 9)),
+            point + 22 * away,
+        ]
+        room = [min([ROOM, *np.hypot(*(taken - choice).T)]) for choice in choices]
+        x, y = choices[int(np.argmax(room))]
+        taken = np.vstack([taken, [[x, y]]])
+        marks += [
+            Dot(float(point[0]), float(point[1]), 2.6, "outline"),
+            Text(float(x), float(y) + 3, str(i), 9, anchor="middle"),
+        ]
     return marks
 
 
@@ -70,76 +79,17 @@ def _legend(graph: ParseGraph, x: float) -> list[Dot | Text]:
     for k, polygon in enumerate(graph.polygons):
         y = 92.0 + 22 * k
         label = fitted(f"{polygon.name}: {len(polygon.edges)} edges", 240, 12)
-        lines += [Dot(x + 6, y - 4, 6, _colour(k)), Text(x + 20, y, label, 12)]
+        lines += [Dot(x + 6, y - 4, 6, part_colour(k)), Text(x + 20, y, label, 12)]
     y = 100.0 + 22 * len(graph.polygons)
     for choice in graph.choices:
         y += 18
-        lines.append(Text(x, y, fitted(_said(choice), 266, 11), 11))
+        lines.append(Text(x, y, fitted(f"{choice.node.replace('_', ' ')}: {told(choice)}", 266, 11), 11))
     if graph.choices:
-        lines.append(Text(x, y + 24, f"{graph.probability:.0%} sure", 12, bold=True))
+        lines.append(Text(x, y + 24, f"{graph.probability:.0%} sure of axis and parts", 12, bold=True))
         y += 24
     if graph.second is not None:
-        other = f"second best: {graph.second.kind}, {graph.second.probability:.0%}"
-        lines.append(Text(x, y + 18, fitted(other, 266, 11), 11, fill="muted"))
+        lines.append(Text(x, y + 18, fitted(f"second best: {graph.instead}", 266, 11), 11, fill="muted"))
         y += 18
     if graph.doubt:
         lines.append(Text(x, y + 22, "not sure: see what meip fold parse asks", 11, fill="fold"))
     return lines
-
-
-def _said(choice: Choice) -> str:
-    return f"{choice.node.replace('_', ' ')}: {choice.alternative} ({choice.probability:.0%})"
-
-
-def tree(graph: ParseGraph) -> Canvas:
-    """Cloth (And) - polygons (And) - what was taken at Or-nodes - edges - vertices, in the overlay's colours."""
-    columns = [max(len(polygon.edges), 4) for polygon in graph.polygons]
-    canvas = Canvas(40 + COLUMN * sum(columns) + 14 * len(columns), 70 + 4 * ROW, f"parse tree of {graph.source}")
-    middle = canvas.width / 2
-    kind = next((choice for choice in graph.choices if choice.node == "cloth"), None)
-    left = 20.0
-    for k, (polygon, width) in enumerate(zip(graph.polygons, columns, strict=True)):
-        x = left + COLUMN * width / 2
-        _branch(canvas, (middle, 46), (x, 46 + ROW))
-        _polygon_node(canvas, graph, polygon, k, x, left)
-        left += COLUMN * width + 14
-    canvas.add([Dot(middle, 46, 7, "outline")])
-    text = f"cloth: {_said(kind).partition(': ')[2]}" if kind else "cloth"
-    canvas.add([Text(middle, 30, f"{text}, {graph.probability:.0%} sure", 13, anchor="middle", bold=True)])
-    return canvas
-
-
-def _polygon_node(canvas: Canvas, graph: ParseGraph, polygon: ParsedPolygon, k: int, x: float, left: float) -> None:
-    """A polygon, its Or-nodes, and its edges with their vertices below."""
-    y = 46 + ROW
-    taken = [choice for choice in graph.choices if _belongs(choice.node, polygon.name, graph)]
-    _branch(canvas, (x, y), (x, y + ROW))
-    for n, choice in enumerate(taken):
-        text = f"{choice.alternative} {choice.probability:.0%}"
-        canvas.add([Text(x + 8, y + ROW - 8 - 13 * (len(taken) - 1 - n), text, 10, fill="muted")])
-    for e, index in enumerate(polygon.edges):
-        edge = graph.edges[index]
-        at = left + COLUMN * (e + 0.5 + max(0.0, (4 - len(polygon.edges)) / 2))
-        _branch(canvas, (x, y + ROW), (at, y + 2 * ROW))
-        canvas.add(
-            [Shape(np.array([[at - 9, y + 2 * ROW], [at + 9, y + 2 * ROW]]), stroke=edge.tag, width=4, closed=False)]
-        )
-        for dx, vertex in ((-7, edge.start), (7, edge.end)):
-            _branch(canvas, (at, y + 2 * ROW), (at + dx, y + 2.6 * ROW))
-            canvas.add([Dot(at + dx, y + 2.6 * ROW, 2.2, "outline")])
-            canvas.add([Text(at + dx, y + 2.6 * ROW + 13, str(vertex), 8, anchor="middle")])
-    canvas.add([Dot(x, y, 7, _colour(k)), Dot(x, y + ROW, 4, "panel"), Dot(x, y + ROW, 3, _colour(k))])
-    canvas.add([Text(x + 11, y + 4, polygon.name.replace("_", " "), 12)])
-
-
-def _belongs(node: str, part: str, graph: ParseGraph) -> bool:
-    """Which polygon an Or-node is about: a yoke about its sleeve, or, if there is none, about the body."""
-    rule, _, side = node.partition("_")
-    if rule == "yoke":
-        sleeve = f"sleeve_{side}"
-        return part == (sleeve if any(polygon.name == sleeve for polygon in graph.polygons) else "body")
-    return part == ("hood" if rule == "hood" else "body") and rule != "cloth"
-
-
-def _branch(canvas: Canvas, start: tuple[float, float], end: tuple[float, float]) -> None:
-    canvas.add([Shape(np.array([start, end]), stroke="muted", width=0.8, closed=False)])

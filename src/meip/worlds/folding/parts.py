@@ -29,6 +29,10 @@ ARMPIT = -22.0
 """An armpit turns at least this much: the outline beside a sleeve that lies under the body is straighter."""
 ALIKE = 3.5
 """One sleeve has at most this many times the area of the other, unless one of them is partly hidden."""
+REACHES = 2.3
+"""Nor does it reach out more than this many times as far."""
+LOPSIDED = 0.9
+"""So much (in logarithms) the lengths of the two seams and of the two shoulders may differ together."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +137,17 @@ def _neck(one: Derivation, polygon: Floats, at: dict[str, int]) -> frozenset[int
     return frozenset(ring[:-1]) if bent else frozenset()
 
 
-def doubt(polygon: Floats, found: list[Derivation], parts: Iterable[str], pointed: frozenset[str] = frozenset()) -> str:
-    """What the parse is not sure of, and what would help; empty if it is sure. `pointed`: corners that were given."""
+def doubt(
+    polygon: Floats,
+    found: list[Derivation],
+    parts: Iterable[str],
+    pointed: frozenset[str] = frozenset(),
+    kind: str | None = None,
+) -> str:
+    """What the parse is not sure of, and what would help; empty if it is sure.
+
+    `pointed` are corners that were given, `kind` what a person said that it is.
+    """
     one = found[0]
     uncut = [part for part in seams(one) if part not in set(parts)]
     if not one.corners and one.probability < SURE:
@@ -148,6 +161,13 @@ def doubt(polygon: Floats, found: list[Derivation], parts: Iterable[str], pointe
     if uncut:
         name = uncut[0].replace("_", " ")
         return f"no straight seam cuts the {name} off: lay it flat beside the body, or name the corners of its seam"
+    if one.kind == "sleeveless" and kind is None:
+        return "no sleeve can be seen: do they lie under the body? Spread them out, or say that it is sleeveless (kind)"
+    return _hidden_sleeve(one, pointed) or ("" if pointed else _lopsided(polygon, one))
+
+
+def _hidden_sleeve(one: Derivation, pointed: frozenset[str]) -> str:
+    """A question about a side on which no armpit or no sleeve is to be seen."""
     for side in ("left", "right"):
         armpit = f"armpit_{side}"
         if f"yoke_{side}" in one.choices and armpit not in pointed:
@@ -157,15 +177,39 @@ def doubt(polygon: Floats, found: list[Derivation], parts: Iterable[str], pointe
                 return (
                     f"{what} on the {side}: does the sleeve lie on or under the body? Spread it out, or name {armpit}"
                 )
-    areas = {
-        part: signed_area(piece(polygon, one.corners[a], one.corners[b]))
+    return ""
+
+
+def _lopsided(polygon: Floats, one: Derivation) -> str:
+    """A question about sleeves or shoulders that differ too much: one of them is partly hidden, or taken wrongly."""
+    sleeves = {
+        part: piece(polygon, one.corners[a], one.corners[b])
         for part, (a, b) in seams(one).items()
         if part.startswith("sleeve")
     }
-    if len(areas) == 2 and max(areas.values()) > ALIKE * min(areas.values()) and not pointed:
-        small = min(areas, key=lambda part: areas[part]).replace("_", " ")
-        return f"the {small} is much smaller than the other: spread it out, or name its armpit and shoulder"
+    if len(sleeves) < 2:
+        return ""
+    for measure, most in ((signed_area, ALIKE), (_reach, REACHES)):
+        small, large = sorted(sleeves, key=lambda part: measure(sleeves[part]))
+        if measure(sleeves[large]) > most * measure(sleeves[small]):
+            name = small.replace("_", " ")
+            return f"the {name} is much smaller than the other: spread it out, or name its armpit and shoulder"
+    at = {name: point_at(polygon, place) for name, place in one.corners.items()}
+    differ = 0.0
+    for a, b in (("armpit", "shoulder"), ("shoulder", "neck")):
+        ends = [(at.get(f"{a}_{side}"), at.get(f"{b}_{side}")) for side in ("left", "right")]
+        lengths = [max(float(np.linalg.norm(p - q)), 1e-9) for p, q in ends if p is not None and q is not None]
+        differ += abs(float(np.log(lengths[0] / lengths[1]))) if len(lengths) == 2 else 0.0
+    if differ > LOPSIDED:
+        return "its two shoulders differ much: lay it out evenly, or name the armpit and shoulder of each side"
     return ""
+
+
+def _reach(sleeve: Floats) -> float:
+    """How far a sleeve reaches beyond its seam, from its last point to its first."""
+    seam = sleeve[-1] - sleeve[0]
+    away = (sleeve - sleeve[0]) @ np.array([-seam[1], seam[0]])
+    return float(np.abs(away).max()) / max(float(np.linalg.norm(seam)), 1e-9)
 
 
 def _clock(up: Floats) -> str:

@@ -1,12 +1,14 @@
 """The referee: was it folded the way people fold? Looks at cloths only, never at a utility.
 
 A sleeve is folded when at least 60 % of its material lies on material of the body, and that is at least 30 percentage
-points more than when the garment lay flat. The garment is halved when its height is between .40 and .70 of the flat
-height and it covers at most .72 of the flat area. *Default order*: every sleeve is folded strictly before it is halved.
+points more than when the garment lay flat. The garment is halved when its body is between .40 and .70 as high as it was
+flat and all of it covers at most .72 of the flat area. *Default order*: every sleeve is folded strictly before it is
+halved; what is no higher than a shelf is deep (45 cm, a baby's clothes) need not be.
 
 *Neat* is what a person's eyes see besides: sleeves are folded along the body's axis (within 15 degrees), the last fold
 runs across it (within 10), no fold moves only a sliver, every sleeve and the hood lie on the body in the end (95 % of
-them), and what is left is a rectangle (.85 of the smallest one round it). The order is no part of it.
+them), and what is left is a rectangle (.85 of the smallest one round it). The order is no part of it. *Enough*: it was
+folded as often as people do, once for each sleeve, once for a hood, and once in half where it is large.
 """
 
 from __future__ import annotations
@@ -22,14 +24,16 @@ from numpy.typing import NDArray
 from meip.base.arrays import Floats
 from meip.base.errors import WorldError
 from meip.base.kernels import kernel
+from meip.worlds.folding.carry_out import likely_centimetre
 from meip.worlds.folding.cloth import Cloth, Garment, signed_area
 from meip.worlds.folding.creases import crease_between
 from meip.worlds.folding.silhouette import silhouette, silhouette_area
 
-__all__ = ["Referee", "Verdict", "rectangularity"]
+__all__ = ["SHELF", "Referee", "Verdict", "rectangularity"]
 
 COVERED, GAINED = 0.60, 0.30
 HEIGHT, AREA = (0.40, 0.70), 0.72
+SHELF = 45.0  # cm
 POINTS = 400  # material points per sleeve, about
 UPRIGHT, ACROSS = 15.0, 10.0  # degrees
 SLIVER = 0.02  # of the material
@@ -48,6 +52,8 @@ class Verdict:
     halved: int | None
     """The state in which the garment is first halved; None: never."""
     default_order: bool
+    enough: bool
+    """Was it folded as often as people would?"""
     rectangularity: float
     """Area covered in the end over the area of the smallest rectangle round it."""
     height_ratio: float
@@ -99,7 +105,8 @@ class Referee:
         self._points = {
             p.name: _material(p.polygon) for p in garment.parts if p.name.startswith("sleeve") or p.name == "hood"
         }
-        self._height = float(np.ptp(self.flat.xy[:, 1]))
+        self._height = self._span(self.flat)
+        self.large = self._height * likely_centimetre(garment) > SHELF
         self._area = silhouette_area(self.flat)
         self._before = {name: self.coverage(self.flat, name) for name in self._points}
 
@@ -121,13 +128,18 @@ class Referee:
                     on_body |= mine & _within(body.polygon, table)
         return float(on_body.mean())
 
+    def _span(self, cloth: Cloth) -> float:
+        """The height of the body, or of all of it where no part is called so: a hood does not count."""
+        body = [layer.polygon for layer in cloth if layer.part == "body"]
+        return float(np.ptp((np.concatenate(body) if body else cloth.xy)[:, 1]))
+
     def folded(self, cloth: Cloth, sleeve: str) -> bool:
         share = self.coverage(cloth, sleeve)
         return share >= COVERED and share - self._before[sleeve] >= GAINED
 
     def ratios(self, cloth: Cloth) -> tuple[float, float]:
-        """Height and covered area, relative to the flat garment."""
-        return float(np.ptp(cloth.xy[:, 1])) / self._height, silhouette_area(cloth) / self._area
+        """The body's height and the covered area, relative to the flat garment."""
+        return self._span(cloth) / self._height, silhouette_area(cloth) / self._area
 
     def halved(self, cloth: Cloth) -> bool:
         height, area = self.ratios(cloth)
@@ -139,11 +151,13 @@ class Referee:
             raise WorldError("the referee was given a plan without states")
         sleeves = {name: _first(self.folded(cloth, name) for cloth in plan) for name in self.sleeves}
         halved = _first(self.halved(cloth) for cloth in plan)
-        order = bool(sleeves) and halved is not None and all(t is not None and t < halved for t in sleeves.values())
+        end = len(plan) if halved is None and not self.large else halved
+        order = bool(sleeves) and end is not None and all(t is not None and t < end for t in sleeves.values())
+        enough = len(plan) - 1 == len(self._points) + self.large
         height, area = self.ratios(plan[-1])
         coverage = {name: self.coverage(plan[-1], name) for name in self.sleeves}
         box = rectangularity(plan[-1])
-        return Verdict(sleeves, coverage, halved, order, box, height, area, self._untidy(plan, sleeves, box))
+        return Verdict(sleeves, coverage, halved, order, enough, box, height, area, self._untidy(plan, sleeves, box))
 
     def _untidy(self, plan: Sequence[Cloth], sleeves: Mapping[str, int | None], box: float) -> tuple[str, ...]:
         """Everything that is not neat about a plan, in words."""
@@ -154,7 +168,8 @@ class Referee:
                 found.append(f"fold {k} moves a sliver")
             if fold is not None and k in sleeves.values() and abs(fold.angle - 90) > UPRIGHT:
                 found.append(f"fold {k}, of a sleeve, is slanted")
-        if folds and folds[-1] is not None and min(folds[-1].angle, 180 - folds[-1].angle) > ACROSS:
+        across = self.large or len(folds) not in sleeves.values()  # the last fold of a small one may be a sleeve's
+        if folds and across and folds[-1] is not None and min(folds[-1].angle, 180 - folds[-1].angle) > ACROSS:
             found.append("the last fold does not run across")
         found += [
             f"{name.replace('_', ' ')} sticks out" for name in self._points if self.coverage(plan[-1], name) < ON_BODY

@@ -21,7 +21,7 @@ from meip.base.errors import DocumentError, WorldError
 from meip.model.demonstrations import Demonstration, read_demonstrations, replay
 from meip.model.problems import import_documents, load_problem
 from meip.worlds.folding.canvas import LIGHT, Canvas, Dot, Image, Shape, Text, Theme, fitted, load_cv2, to_image, to_svg
-from meip.worlds.folding.carry_out import Carried, carried
+from meip.worlds.folding.carry_out import Carried, carried, numbers
 from meip.worlds.folding.cloth import CREASE, NECK, OUTLINE, SEAM, Cloth, Garment, Layer
 from meip.worlds.folding.fold_format import read_fold
 from meip.worlds.folding.folds import Fold
@@ -33,6 +33,7 @@ __all__ = [
     "rows_of_file",
 ]  # fmt: skip
 
+WIDE, LINE = 176.0, 12.0  # a cell with numbers below it, and a line of them
 VIEWS = {"front": (False, False), "back": (True, True), "over": (False, True)}
 """Is x mirrored, and do layers come in the other order? Over: what a fold turns to the back is laid on top instead."""
 _STROKES = {OUTLINE: ("outline", 1.4), SEAM: ("seam", 0.9), CREASE: ("crease", 1.1), NECK: ("neck", 2.0)}
@@ -63,6 +64,8 @@ class Frame:
     caption: str = ""
     fold: Carried | None = None
     view: str = "over"
+    numbers: tuple[str, ...] = ()
+    """The fold in numbers."""
 
 
 @dataclass(frozen=True)
@@ -165,21 +168,22 @@ def plan_row(
     title: str,
     states: Sequence[Cloth],
     *,
+    garment: Garment,
     captions: Sequence[str] = (),
     folds: Sequence[Fold] = (),
-    logo: tuple[tuple[float, float], ...] = (),
     turn_over: bool = True,
 ) -> Row:
     """A plan as a row: every state with its next fold, then the other side of the last one."""
     if not states:
         raise WorldError(f"plan {title!r} has no states to draw")
     names = list(captions) or ["flat", *(f"fold {i}" for i in range(1, len(states)))]
-    hands = [carried(a, fold, b) for a, fold, b in zip(states, folds, states[1:], strict=False)]
-    lines: list[Carried | None] = [*hands, *[None] * len(states)]
-    frames = [Frame(s, n, f) for s, n, f in zip(states, names, lines, strict=False)]
+    frames = [Frame(state, name) for state, name in zip(states, names, strict=False)]
+    for k, (before, fold, after) in enumerate(zip(states, folds, states[1:], strict=False)):
+        lines = tuple(numbers(garment, before, fold, after))
+        frames[k] = replace(frames[k], fold=carried(before, fold, after), numbers=lines)
     if turn_over:
         frames.append(Frame(states[-1], "other side", view="front"))
-    return Row(title, frames, logo)
+    return Row(title, frames, garment.logo)
 
 
 def demonstration_row(demonstration: Demonstration, title: str | None = None, *, where: str = "demonstration") -> Row:
@@ -192,26 +196,33 @@ def demonstration_row(demonstration: Demonstration, title: str | None = None, *,
     plan = replay(world, demonstration, where=where)
     states = [state for state in plan.states if isinstance(state, Cloth)]
     folds = [cast(Fold, action) for action in plan.actions]
-    return plan_row(title or world.garment.name, states, folds=folds, logo=world.garment.logo)
+    return plan_row(title or world.garment.name, states, folds=folds, garment=world.garment)
 
 
-def contact_sheet(rows: Sequence[Row], *, title: str = "", cell: float = 132.0, columns: int = 1) -> Canvas:
-    """Plans in a grid: `columns` plans beside each other, each a titled row of states at one scale."""
+def contact_sheet(
+    rows: Sequence[Row], *, title: str = "", cell: float = 132.0, columns: int = 1, numbers: bool = False
+) -> Canvas:
+    """Plans in a grid: `columns` plans beside each other, each a titled row of states at one scale.
+
+    With `numbers`: below each state its next fold in numbers.
+    """
     if not rows or not all(row.frames for row in rows):
         raise WorldError("a contact sheet needs at least one plan, and every plan at least one state")
-    pad, head, foot, gap = 16.0, 26.0, 24.0, 24.0
+    lines = max(len(frame.numbers) for row in rows for frame in row.frames) if numbers else 0
+    cell = max(cell, WIDE) if lines else cell
+    pad, head, foot, gap = 16.0, 26.0, 24.0 + LINE * lines, 24.0
     top = pad + (30.0 if title else 0.0)
     longest = max(len(row.frames) for row in rows)
     step_x, step_y = longest * cell + gap, head + cell + foot
-    lines = -(-len(rows) // columns)
     across = min(columns, len(rows))
-    canvas = Canvas(2 * pad + across * step_x - gap, top + lines * step_y + pad, title or rows[0].title)
+    tall = top + -(-len(rows) // columns) * step_y + pad
+    canvas = Canvas(2 * pad + across * step_x - gap, tall, title or rows[0].title)
     if title:
         canvas.add([Text(pad, pad + 16, fitted(title, canvas.width - 2 * pad, 18), 18, bold=True)])
     for i, row in enumerate(rows):
         x, y = pad + (i % columns) * step_x, top + (i // columns) * step_y
         canvas.add([Text(x + 4, y + 16, fitted(row.title, step_x - gap - 8, 13), 13, bold=True)])
-        _draw_row(canvas, row, x, y + head, cell)
+        _draw_row(canvas, row, x, y + head, cell, lines)
     return canvas
 
 
@@ -266,13 +277,16 @@ def _flat(garment: Garment) -> Row:
     return Row(garment.name, [Frame(cloth, view, view=view) for view in ("front", "back")], garment.logo)
 
 
-def _draw_row(canvas: Canvas, row: Row, x: float, y: float, cell: float) -> None:
-    """One plan, each state with its caption."""
+def _draw_row(canvas: Canvas, row: Row, x: float, y: float, cell: float, lines: int = 0) -> None:
+    """One plan, each state with its caption and so many lines about its next fold."""
     for k, frame in enumerate(row.frames):
         left = x + k * cell
         _draw_frame(canvas, row, frame, left, y, cell)
         caption = fitted(frame.caption, cell - 8, 11)
         canvas.add([Text(left + cell / 2, y + cell + 11, caption, 11, fill="muted", anchor="middle")])
+        for n, line in enumerate(frame.numbers[:lines]):
+            place = left + cell / 2, y + cell + 11 + LINE * (n + 1)
+            canvas.add([Text(*place, fitted(line, cell - 2, 9), 9, anchor="middle")])
 
 
 def _draw_frame(canvas: Canvas, row: Row, frame: Frame, left: float, top: float, cell: float) -> None:

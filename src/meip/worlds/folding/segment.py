@@ -224,7 +224,10 @@ def _largest_piece(cv2: Any, rough: Mask, where: str, click: tuple[float, float]
         raise WorldError(f"{where}: no garment: nothing in the picture differs from its background")
     large = np.nonzero(areas > 0.05 * areas.max())[0]
     if len(large) > 1:
-        raise WorldError(f"{where}: {len(large)} garments in one picture; crop it so that it shows one, or click on it")
+        raise WorldError(
+            f"{where}: {len(large)} garments in one picture; crop it so that it shows one, or click on it; if "
+            "one is a sheet of paper, say so (sheet)"
+        )
     best = int(large[0])
     x, y, w, h = cv2.boundingRect(contours[best])
     if x == 0 or y == 0 or x + w == rough.shape[1] or y + h == rough.shape[0]:

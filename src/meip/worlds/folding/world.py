@@ -23,7 +23,7 @@ from meip.model.demonstrations import Demonstration, Plan, replay
 from meip.model.domain import Domain, FactBlock, Facts
 from meip.model.scenes import Line, Scene, Stroke
 from meip.model.world import Picture, World
-from meip.worlds.folding.carry_out import carried, centimetre, instruction
+from meip.worlds.folding.carry_out import instruction, likely_centimetre, sentences
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.fluents import DOMAIN, fact_blocks
 from meip.worlds.folding.folds import Fold, fold, pile
@@ -43,13 +43,13 @@ WILD = 0.4  # .. and the share of them that are from the uniform grid
 
 @dataclass(frozen=True)
 class Folding(World):
-    """Fold this garment up to horizon - 1 times."""
+    """Fold this garment up to horizon - 1 times; to stop earlier is a choice like any other."""
 
     kind: ClassVar[str] = "folding"
 
     garment: Garment = field(default_factory=lambda: garment("tshirt"))
     """In problem documents also the name of a template."""
-    horizon: int = 4
+    horizon: int = 6
     proposal: Proposal = field(default_factory=Proposal)
     candidates: int = 40
     """How many folds are considered in a state."""
@@ -70,6 +70,7 @@ class Folding(World):
             raise WorldError(f"no fluents are called {self.fluents!r}; {did_you_mean(self.fluents, FLUENTS)}")
         object.__setattr__(self, "_flat", Cloth.flat(self.garment))
         object.__setattr__(self, "_near", OrderedDict())
+        object.__setattr__(self, "_centimetre", likely_centimetre(self.garment))
 
     @classmethod
     def spelled_out(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,7 +122,8 @@ class Folding(World):
     def facts_batch(self, states: Sequence[Cloth]) -> list[FactBlock]:
         if self.fluents == "paper":
             return paper_blocks(states, self.garment.logo)
-        return fact_blocks(pile(states)) if states else []
+        unit: float = self._centimetre  # type: ignore[attr-defined]
+        return fact_blocks(pile(states), centimetre=unit) if states else []
 
     def decode_action(self, value: Any) -> Fold:
         """Any four finite numbers (x, y, r, theta) with r > 0."""
@@ -154,6 +156,10 @@ class Folding(World):
             for before, action, after in zip(states, actions, states[1:], strict=False)
         ]
 
+    def made_of(self) -> list[str]:
+        """Body, sleeve, hood: the names of its parts, left and right alike."""
+        return [part.name.removesuffix("_left").removesuffix("_right") for part in self.garment.parts]
+
     def action_parts(self, action: Fold) -> Sequence[tuple[str, str]]:
         x, y, _, theta = action
         return [("action", "fold"), ("where", f"at ({x:.1f}, {y:.1f})"), ("angle", f"{math.degrees(theta) % 180:.0f}°")]
@@ -175,36 +181,24 @@ class Folding(World):
         from meip.worlds.folding.render import frame_pictures
 
         row = self._row(states, actions)
-        notes = ["", *map(self._note, states, actions, states[1:]), ""]
+        told = [sentences(self.garment, *fold) for fold in zip(states, actions, states[1:], strict=False)]
+        notes = ["", *told, ""]
         return [
             Picture(caption, to_svg(canvas), note)
             for (caption, canvas), note in zip(frame_pictures(row), notes, strict=True)
         ]
-
-    def _note(self, before: Cloth, action: Fold, after: Cloth) -> str:
-        """A fold in numbers, for hands."""
-        one = carried(before, action, after)
-        unit, sign = (centimetre(self.garment), " cm") if centimetre(self.garment) else (1.0, "")
-        hands = " and ".join(
-            f"({x * unit:.3g}, {y * unit:.3g}) onto ({u * unit:.3g}, {v * unit:.3g})"
-            for (x, y), (u, v) in zip(one.grasps, one.places, strict=True)
-        )
-        length = float(np.linalg.norm(one.crease[1] - one.crease[0])) * unit
-        x, y = one.crease.mean(axis=0) * unit
-        angle = math.degrees(action[3]) % 180
-        return f"Crease through ({x:.3g}, {y:.3g}), {length:.3g}{sign} long, {angle:.0f} degrees. Lay {hands}."
 
     def paint(self, path: str | Path, states: Sequence[Cloth], actions: Sequence[Fold], title: str) -> None:
         """The plan as a contact sheet: .svg or .png."""
         from meip.worlds.folding.canvas import write_canvas
         from meip.worlds.folding.render import contact_sheet
 
-        write_canvas(path, contact_sheet([self._row(states, actions)], title=title))
+        write_canvas(path, contact_sheet([self._row(states, actions)], title=title, numbers=True))
 
     def _row(self, states: Sequence[Cloth], actions: Sequence[Fold]) -> Any:
         from meip.worlds.folding.render import plan_row
 
-        return plan_row(self.garment.name, list(states), folds=list(actions), logo=self.garment.logo)
+        return plan_row(self.garment.name, list(states), folds=list(actions), garment=self.garment)
 
     def describe(self, state: Cloth) -> str:
         x0, y0, x1, y1 = state.bounds

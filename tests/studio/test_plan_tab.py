@@ -107,6 +107,16 @@ def test_a_correction_can_be_gone_on_with_by_hand(studio: Opened, tmp_path: Path
     draft = documents.read(tmp_path / "drafts" / made["draft"], "demonstration")
     assert [list(action) for action in draft.actions] == [[1, "torch", 3]]
     assert not (tmp_path / "demonstrations" / made["draft"]).exists()
+    begun = studio.post("/api/plans/correct", **ASKED, steps=[{"action": [1, "torch", 5]}], then="hand")
+    assert studio.get("/api/drafts")[0]["name"] in (made["draft"], begun["draft"])
+    assert len(documents.read(tmp_path / "drafts" / begun["draft"], "demonstration").steps) == 1
+
+
+def test_a_plan_that_should_have_stopped_earlier_is_corrected_without_a_step(studio: Opened, tmp_path: Path) -> None:
+    made = studio.post("/api/plans/correct", **ASKED, steps=[{"action": [1, "torch", 5]}], then="nothing")
+    kept = documents.read(tmp_path / "demonstrations" / made["file"], "demonstration")
+    assert [list(action) for action in kept.actions] == [[1, "torch", 5]]
+    studio.post(f"/api/jobs/{made['job']['id']}/cancel")
 
 
 def test_what_is_not_possible_there_is_refused(studio: Opened) -> None:

@@ -53,7 +53,11 @@ def test_a_picture_is_parsed_into_a_graph_a_garment_and_a_drawing(
     outputs += ["--tree", tmp_path / "t.svg"]
     assert run("fold", "parse", tmp_path / "shirt.png", *outputs) == 0
     said = capsys.readouterr().out
-    assert "3 polygons: body" in said and "100% sure: tshirt (100%)" in said
+    assert (
+        "3 polygons: body" in said
+        and "100% sure of axis and parts: tshirt (100%)" in said
+        and "second best: tshirt with" in said
+    )
     assert "data:image/jpeg" in (tmp_path / "p.svg").read_text() and "sleeve left" in (tmp_path / "t.svg").read_text()
     assert len(documents.read(tmp_path / "g.json", "parse-graph").polygons) == 3
     assert isinstance(documents.read(tmp_path / "s.json"), Garment)

@@ -23,6 +23,7 @@ __all__ = ["Twig", "cloth_trees", "part_colour", "picture_tree", "told"]
 ROW, COLUMN = 74.0, 30.0  # per level and per edge
 FEWEST = 8  # edges for whose columns there is always room
 SIZE = 330.0  # of the cloth beside its tree
+ROOM = 10.5  # between the numbers of vertices
 NEAR = 1e-4  # of the root of the area: vertices of two layers this near have one number
 
 
@@ -86,9 +87,8 @@ def cloth_trees(row: Row) -> Canvas:
         fitting = placement(frame.cloth, SIZE - 70, SIZE - 70, view="over")
         place = replace(fitting, x=fitting.x + 30, y=fitting.y + 45 + k * tall)
         canvas.add(cloth_shapes(frame.cloth, place, row.logo))
-        for n in range(int(number.max()) + 1):
-            x, y = place(corners[number == n][:1])[0]
-            canvas.add([Dot(float(x), float(y), 2.2, "outline"), Text(float(x) + 4, float(y) - 4, str(n), 9)])
+        first = [int(np.argmax(number == n)) for n in range(int(number.max()) + 1)]
+        canvas.add(_marks(place(corners[first])))
         count = f"{len(twigs)} polygon{'s' if len(twigs) > 1 else ''}, {int(number.max()) + 1} vertices"
         _grow(canvas, twigs, f"{row.title}, {frame.caption}: {count}", SIZE, k * tall)
     return canvas
@@ -107,6 +107,19 @@ def _layers(cloth: Cloth) -> tuple[Floats, NDArray[np.int64], list[Twig]]:
         side = "face up" if layer.face > 0 else "turned over"
         twigs.append(Twig(layer.part.replace("_", " "), part_colour(k), edges, [f"layer {k + 1}", side]))
     return corners, number, twigs
+
+
+def _marks(points: Floats) -> list[Dot | Text]:
+    """Dots with their numbers beside them, where there is room."""
+    marks: list[Dot | Text] = []
+    taken = np.empty((0, 2))
+    for n, point in enumerate(points):
+        choices = [point + np.array([dx, dy]) for dy in (-4, 12, -15, 23) for dx in (4, -15, 17)]
+        room = [min([ROOM, *np.abs((taken - choice) / (1.4, 1.0)).max(axis=1)]) for choice in choices]
+        x, y = choices[int(np.argmax(room))]
+        taken = np.vstack([taken, [[x, y]]])
+        marks += [Dot(float(point[0]), float(point[1]), 2.2, "outline"), Text(float(x), float(y), str(n), 8)]
+    return marks
 
 
 def _numbers(points: Floats, near: float) -> NDArray[np.int64]:

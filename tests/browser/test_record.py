@@ -246,6 +246,7 @@ def test_a_draft_in_two_windows_is_not_changed_by_the_one_that_is_behind(browser
     wait_for_steps(other, 1)
     page.get_by_role("button", name="plant 0", exact=True).click()
     page.get_by_text("was changed in another window").wait_for()
+    wait_for_steps(page, 1)  # it then shows what the other one did
     assert [text.split("\n")[-1] for text in steps(page)] == ["plant 1"]
     context.close()
 

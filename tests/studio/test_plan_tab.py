@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from meip import Task, learn, read_episodes
+from meip import Task
 from meip.base import documents
 from meip.model.problems import load_problem
 from meip.report.html import explanation_body
@@ -17,20 +17,6 @@ from meip.worlds.ritual import Ritual
 from opened_studio import RITUALS, Opened
 
 OTHER = "file:ritual, any order.json"
-
-
-@pytest.fixture(scope="module")
-def rite(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    folder = tmp_path_factory.mktemp("learned")
-    Opened.at(folder)
-    return learn(read_episodes([folder / "demonstrations" / name for name in RITUALS]))
-
-
-@pytest.fixture
-def studio(tmp_path: Path, rite: Task) -> Opened:
-    found = Opened.at(tmp_path)
-    rite.save(tmp_path / "tasks" / "rite.json")
-    return found
 
 
 def actions(side: dict[str, Any]) -> list[Any]:

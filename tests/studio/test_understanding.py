@@ -6,24 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from meip import Task, learn, read_episodes, record
+from meip import Task, record
 from meip.base import documents
 from meip.worlds.ritual import Ritual
-from opened_studio import RITUALS, Opened
-
-
-@pytest.fixture(scope="module")
-def rite(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    folder = tmp_path_factory.mktemp("learned")
-    Opened.at(folder)
-    return learn(read_episodes([folder / "demonstrations" / name for name in RITUALS]))
-
-
-@pytest.fixture
-def studio(tmp_path: Path, rite: Task) -> Opened:
-    found = Opened.at(tmp_path)
-    rite.save(tmp_path / "tasks" / "rite.json")
-    return found
+from opened_studio import Opened
 
 
 def test_the_sentence_comes_with_its_figure(studio: Opened, rite: Task) -> None:

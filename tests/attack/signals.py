@@ -51,7 +51,13 @@ def _ended(command: list[str], folder: Path, moment: float, number: int, *, grou
     except subprocess.TimeoutExpired:
         (os.killpg if group else os.kill)(process.pid, number)
     start = time.perf_counter()
-    _, errors = process.communicate(timeout=60)
+    try:
+        _, errors = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        left = left_of(process.pid)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise AssertionError(f"still there after a minute: {left}") from None
     seconds = time.perf_counter() - start
     assert process.returncode in (0, 128 + number, -number), f"exit code {process.returncode}: {errors[-300:]}"
     assert "Traceback" not in errors and "Exception ignored" not in errors, errors[-600:]

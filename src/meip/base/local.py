@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 import pickle
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +58,9 @@ class Processes:
 
         _start_trackers()
         with ctrl_c_is_for_parents():
-            processes = get_reusable_executor(self.size, timeout=IDLE)
+            processes = get_reusable_executor(
+                self.size, timeout=IDLE, initializer=outlive_no_parent, initargs=(os.getpid(),)
+            )
             futures = [processes.submit(_work, place, batch, shared) for batch in batches]
         try:
             for future in as_completed(futures):
@@ -72,7 +75,6 @@ class Processes:
 
 def _work(place: Packed | str, batch: Batch, shared: Packed | str | None) -> list[Done]:
     """In a process that was started for it."""
-    outlive_no_parent()
     return work(_found(place), batch, None if shared is None else _found(shared))
 
 

@@ -78,12 +78,9 @@ def ctrl_c_is_for_parents() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def outlive_no_parent() -> None:
-    """In a worker: end when the process that started this one is gone."""
-    if getattr(outlive_no_parent, "pid", None) == os.getpid():
-        return
-    outlive_no_parent.pid = os.getpid()  # type: ignore[attr-defined]  # once in each process
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+def outlive_no_parent(parent: int) -> None:
+    """In a worker, as the first thing it does: end when the process that started this one is gone, or went already."""
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,15 @@ import numpy as np
 from meip.base.arrays import Floats, Ints
 from meip.base.kernels import kernel
 
-__all__ = ["distinct_plans", "distinct_rows"]
+__all__ = ["column_prints", "distinct_plans", "distinct_rows"]
+
+
+def column_prints(columns: Floats, digits: int) -> list[bytes]:
+    """A short print of each column [N, F], the same for columns that are the same to so many digits; empty for zeros,
+    so that many columns can be compared without being kept."""
+    rounded = np.ascontiguousarray(np.round(columns, digits).T) + 0.0  # + 0.0: -0 and 0 are equal
+    some = (np.abs(rounded).sum(axis=1) > 0).tolist()
+    return [blake2b(row, digest_size=16).digest() if on else b"" for row, on in zip(rounded, some, strict=True)]
 
 
 def distinct_rows(table: Floats) -> tuple[Ints, Ints]:

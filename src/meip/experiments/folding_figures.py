@@ -52,7 +52,7 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
         "folding-structures": structures([garment(name) for name in TEMPLATES]),
         "folding-line": folding_line(shown, cast(Fold, tuple(first.steps[0].action))),
         "folding-actions": action_space(garment("tshirt")),
-        "folding-proposed": proposed_folds(garment("hoodie"), proposal_from(bundled())),
+        "folding-proposed": proposed_folds(garment("sweater"), proposal_from(bundled())),
         "folding-trees": cloth_trees(demonstration_row(first)),
     }
     for name, canvas in found.items():
@@ -95,7 +95,7 @@ def _dots(canvas: Canvas, found: Mapping[str, Sequence[tuple[float, bool]]], tol
     bottom = top + 40 + 44 * len(found)
     for value, x, anchor in ((low, left, "start"), (high, right, "end")):
         canvas.add([Text(x, bottom - 4, f"{value:.1f}", 11, anchor=anchor)])
-    canvas.add([Text((left + right) / 2, bottom - 4, "log-likelihood of the three folds", 11, anchor="middle")])
+    canvas.add([Text((left + right) / 2, bottom - 4, "log-likelihood of the folds", 11, anchor="middle")])
     note = f"dots: sleeves before the half fold; crosses: not so; n = {len(every)}, {told}"
     canvas.add([Text(16, bottom + 22, note, 11, fill="muted")])
 
@@ -170,10 +170,11 @@ def transfer(task: Task, shown: Demonstration, rows: Sequence[Row] = (), seed: i
     for kind, one in kinds.items():
         planned_in = Folding(one)
         plan = task.plan(planned_in, seed=seed).demonstration()
-        kept = Referee(one).judge(replay(planned_in, plan).states).default_order
-        verdict = "Planned" if kept else "Planned, order NOT kept"
+        judged = Referee(one).judge(replay(planned_in, plan).states)
+        faults = [] if judged.default_order else ["order NOT kept"]
+        verdict = ", ".join(["Planned", *faults, *([] if judged.neat else ["not neat"])])
         strips.append(_strip(verdict, planned_in, plan, right.get(kind, "")))
-    return contact_sheet(strips, title="From the garments shown to garments never shown", columns=1)
+    return contact_sheet(strips, title="From the garments shown to others", columns=1)
 
 
 def _strip(title: str, world: Folding, shown: Demonstration, more: str = "") -> Strip:

@@ -102,7 +102,9 @@ class Scale:
     problems: int = 10
     """Garments of each kind and seed."""
     few: int = 2
-    """Those of them that ablations and other searches fold as well."""
+    """Those of them that ablations and other searches fold as well .."""
+    compared: int = 1
+    """.. with so many of the seeds."""
     ablations: bool = True
     candidates: int = 17
     """Folds per state in the trees that searches share: 17 give 4,913 plans of three folds."""

@@ -65,7 +65,8 @@ class _Problem(NamedTuple):
     seed: int
     garment: Garment
     tasks: Mapping[Method, Task]
-    reward: MaxEntAgent
+    reward: MaxEntAgent | None
+    """Where others are compared with."""
     scale: Scale
     draw: bool
 
@@ -86,7 +87,7 @@ class _Problem(NamedTuple):
 
 
 def problems(
-    seed: int, tasks: Mapping[Method, Task], reward: MaxEntAgent, scale: Scale, experiment: Experiment
+    seed: int, tasks: Mapping[Method, Task], reward: MaxEntAgent | None, scale: Scale, experiment: Experiment
 ) -> list[_Problem]:
     """The templates again and again (their trees of folds differ), fresh garments, and photographed ones."""
     found, last = list[_Problem](), (reward, scale, experiment.out is not None)
@@ -127,8 +128,8 @@ def folded(problem: _Problem, rng: np.random.Generator) -> tuple[list[Row], list
         if method in EVERYWHERE:
             who = f"{method.name}|choices|{method.trained}"
             rows += _judged(problem, {who: _Asked(own, {})}, problem.world(method.world))
-    if problem.number < problem.scale.few and problem.kind in GARMENTS:
-        rows += [*_compared(problem), *_ranked(problem)]
+    if problem.reward is not None and problem.number < problem.scale.few and problem.kind in GARMENTS:
+        rows += [*_compared(problem, problem.reward), *_ranked(problem)]
     world, begun = problem.world(), time.process_time()
     plans = [task.plan(world)]
     spent = time.process_time() - begun
@@ -136,7 +137,7 @@ def folded(problem: _Problem, rng: np.random.Generator) -> tuple[list[Row], list
     return rows, [_planned(problem, world, one) for one in plans]
 
 
-def _compared(problem: _Problem) -> list[Row]:
+def _compared(problem: _Problem, reward: MaxEntAgent) -> list[Row]:
     """Everybody on the same trees, and chance."""
     agents: dict[type[Folding], dict[str, Agent]] = {}
     for name, method, more in (*((m.name, m, {}) for m in problem.tasks), ("meip-sign", METHODS[0], {"scale": 0.0})):
@@ -148,7 +149,7 @@ def _compared(problem: _Problem) -> list[Row]:
                 agents.setdefault(method.world, {})[f"{name}|{search}|{method.trained}"] = agent
     rows = [one for kind, those in agents.items() for one in _judged(problem, those, problem.tree(kind))]
     proposed = problem.tasks[METHODS[0]].prepared(problem.tree())
-    rows += _judged(problem, {"maxent-irl|policy|varied": problem.reward}, proposed)
+    rows += _judged(problem, {"maxent-irl|policy|varied": reward}, proposed)
     for name, world in (("random-proposed", proposed), ("random", problem.tree())):
         rows += _judged(problem, {f"{name}|random|varied": RandomAgent()}, world, DRAWN)
     return rows

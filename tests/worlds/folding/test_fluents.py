@@ -8,8 +8,9 @@ from test_silhouette import SHEET, folded_cloths
 
 from meip.worlds.folding.cloth import Cloth
 from meip.worlds.folding.fluent_table import NAMES, fluent_rows
-from meip.worlds.folding.fluents import DOMAIN, fact_blocks
+from meip.worlds.folding.fluents import DOMAIN, OUTLYING, SCRAP, fact_blocks
 from meip.worlds.folding.folds import fold, pile
+from meip.worlds.folding.garments import garment
 from meip.worlds.folding.silhouette import parsed
 
 
@@ -25,12 +26,20 @@ def test_fluents_are_over_the_four_classes_of_the_paper() -> None:
 def test_the_table_has_the_papers_ten_and_every_one_of_ours_once() -> None:
     rows = fluent_rows()
     assert [row.paper for row in rows] == [*NAMES, *[""] * (len(rows) - 10)]
-    assert len({row.name for row in rows}) == len(rows) == 19
+    assert len({row.name for row in rows}) == len(rows) == 20
     assert {row.name for row in rows if row.extended} == {fluent.name for fluent in DOMAIN.fluents}
     found = {row.paper: (row.name, row.arity, row.type, row.of) for row in rows}
     assert found["Edge Length"] == ("length", 1, "function", "edge")
     assert found["Vt2Edge Distance"] == ("edge_distance", 2, "function", "vertex, edge")
     assert found["Edge on Edge"] == ("along", 2, "predicate", "edge, edge")
+
+
+def test_the_strip_of_a_hood_that_a_crease_above_its_seam_leaves_sticks_out_like_a_hood() -> None:
+    one = garment("hoodie")
+    lowest = min(y for x, y in one.part("hood").points if (x, y) in set(one.part("body").points))
+    flat = Cloth.flat(one)
+    folded = [flat, fold(flat, (0, lowest - 1, 30, 0)), fold(flat, (0, lowest + 3, 30, 0))]
+    assert [int(tables_of(cloth)["outlying"].sum()) for cloth in folded] == [3, 2, 4]
 
 
 def test_a_sheet_folded_at_a_quarter() -> None:
@@ -79,6 +88,10 @@ def test_the_facts_agree_with_shapely() -> None:
         away = [shapes[cloth.largest].distance(Point(at)) / cloth.scale for at in cloth.xy]
         assert facts["beyond"] == pytest.approx(away, abs=1e-9)
         assert facts["overhang"] == pytest.approx([max(away)], abs=1e-9)
+        corner = [max(away[v] for v in range(len(away)) if owner[v] == p) > OUTLYING for p in range(len(cloth))]
+        assert (facts["outlying"] >= corner * (facts["area"] > SCRAP)).all()
+        left = [shape.difference(shapes[cloth.largest].buffer(1e-3)).area for shape in shapes]
+        assert not facts["outlying"][np.array(left) == 0].any()
         x0, y0, x1, y1 = cloth.bounds
         covered = facts["extent"] * cloth.scale**2
         assert facts["fill"] == pytest.approx(covered / ((x1 - x0) * (y1 - y0)))

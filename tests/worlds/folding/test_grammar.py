@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from outlines import outline, real_shirts
 
+from meip.base.arrays import Floats
 from meip.base.errors import WorldError
 from meip.worlds.folding.canvas import Text
-from meip.worlds.folding.chart import network, ring_of
+from meip.worlds.folding.chart import cheapest_way, network, ring_of
 from meip.worlds.folding.cvat import read_cvat
 from meip.worlds.folding.demonstrate import bundled
 from meip.worlds.folding.derive import derive
@@ -46,7 +49,9 @@ def test_alternatives_add_up_and_produce_only_what_is_defined() -> None:
         assert words[0] == words[-1]
         net = network(name)
         stems = {state.removesuffix("_left").removesuffix("_right") for state in net.states}
-        assert stems == set(CORNERS[kind.corners])
+        assert stems == {corner for corner in CORNERS[kind.corners] if "@" not in corner}
+        for corner, _, option in (name.partition("@") for name in CORNERS[kind.corners] if "@" in name):
+            assert any(corner in way[option].produces for way in RULES.values() if option in way)
     used = {word for rule in RULES.values() for one in rule.values() for word in one.produces.split()[::2]}
     used |= {word.removeprefix("<") for kind in KINDS.values() for word in kind.produces.split()[1::2]}
     assert used - set(RULES) == set(EDGES)
@@ -55,7 +60,7 @@ def test_alternatives_add_up_and_produce_only_what_is_defined() -> None:
 @pytest.mark.parametrize(("template", "table"), [("tshirt", "short"), ("hoodie", "hooded"), ("trousers", "legs")])
 def test_the_places_of_corners_are_those_of_the_templates(template: str, table: str) -> None:
     rng = np.random.default_rng(3)
-    corners = CORNERS[table].values()
+    corners = [c for name, c in CORNERS[table].items() if name not in ("notch", "rim") and "@" not in name]
     gaps = []
     for _ in range(15):
         points = ring_of(outline(random_garment(template, rng))).points
@@ -93,6 +98,54 @@ def test_a_sleeve_under_the_body_is_asked_about_and_pointing_at_the_armpit_answe
     x, y = graph.vertices[graph.corners["armpit_right"]]
     told = parse_array(image, hints=Hints(keypoints={"armpit_right": (x, y)}))
     assert not told.doubt
+
+
+def moved_sleeve(by: Callable[[Floats, Floats, Floats], Floats]) -> Mask:
+    """A T-shirt whose right sleeve was moved: `by` gets its points, and its shoulder and armpit."""
+    one = garment("tshirt")
+    image = np.zeros((700, 700), np.uint8)
+    _, place = mask(one, size=700)
+    body = one.part("body").polygon
+    for part in one.parts:
+        points = part.polygon
+        if part.name == "sleeve_right":
+            seam = points[(np.abs(points[:, None] - body[None]).max(axis=2) < 1e-9).any(axis=1)]
+            points = by(points, seam[seam[:, 1].argmax()], seam[seam[:, 1].argmin()])
+        cv2.fillPoly(image, [np.round(place(points)).astype(np.int32)], 255)
+    return image
+
+
+def test_a_sleeve_pushed_partly_under_the_body_is_read_as_such_and_asked_about() -> None:
+    pushed = parse_array(moved_sleeve(lambda points, shoulder, armpit: points - [9.0, 0.0]))
+    assert "right sleeve" in pushed.doubt and "under the body" in pushed.doubt
+    assert "notch_right" in pushed.corners or pushed.probability < 0.95
+    x, y = pushed.vertices[pushed.corners["armpit_right"]]
+    assert (
+        "right"
+        not in parse_array(
+            moved_sleeve(lambda points, shoulder, armpit: points - [9.0, 0.0]),
+            hints=Hints(keypoints={"armpit_right": (x, y)}),
+        ).doubt
+    )
+
+
+def test_a_sleeve_bent_to_the_body_is_never_taken_for_something_else_without_a_question() -> None:
+    for degrees in (15, 30, 45, 60):
+        a = np.radians(degrees)
+        turn = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
+        graph = parse_array(moved_sleeve(lambda points, shoulder, armpit, t=turn: (points - shoulder) @ t + shoulder))
+        (x0, y0), (x1, y1) = graph.axis
+        upright = abs(np.degrees(np.arctan2(x1 - x0, y0 - y1))) < 25
+        assert graph.doubt or (upright and len(graph.polygons) == 3)
+
+
+def test_the_cheapest_way_is_the_same_with_a_limit_that_it_keeps_and_none_below_it() -> None:
+    ring, net = ring_of(outline(garment("tshirt"))), network("tshirt")
+    allowed = np.ones((len(net.states), len(ring.at)), np.bool_)
+    cost, at, by = cheapest_way(ring, net, np.pi / 2, allowed)
+    again, same, _ = cheapest_way(ring, net, np.pi / 2, allowed, limit=cost + 1e-6)
+    assert again == cost and (same == at).all() and (by[1:-1] >= -1).all()
+    assert np.isinf(cheapest_way(ring, net, np.pi / 2, allowed, limit=cost - 1e-6)[0])
 
 
 def drawn(*corners: tuple[int, int]) -> Mask:

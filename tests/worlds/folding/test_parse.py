@@ -128,6 +128,7 @@ def with_boxes(*boxes: tuple[int, int, int, int]) -> NDArray[np.uint8]:
         (plain(), "no garment"),
         (with_boxes((20, 20, 100, 200), (170, 30, 90, 220)), "2 garments in one picture"),
         (with_boxes((0, 60, 100, 100)), "runs out of the picture"),
+        (with_boxes((0, 60, 100, 100), (150, 100, 40, 40)), "runs out of the picture"),
         (np.random.default_rng(3).integers(0, 255, (300, 300, 3)).astype(np.uint8), "cannot be told apart"),
         (plain(20, 20), "too few"),
     ],

@@ -126,6 +126,14 @@ def test_the_demonstrator_folds_garments_of_many_proportions(template: str) -> N
         assert len(one.steps) == 3 + (template == "hoodie")
 
 
+def test_the_demonstrator_slants_a_crease_where_a_long_sleeve_would_stick_out() -> None:
+    rng = np.random.default_rng(12)
+    clothes = [random_kind("small hoodie", rng) for _ in range(12)]
+    verdicts = [Referee(one).judge(replay(Folding(one), demonstrate(one, rng)).states) for one in clothes]
+    assert sum("sticks out" in said for verdict in verdicts for said in verdict.untidy) <= 1
+    assert not any("slanted" in said for verdict in verdicts for said in verdict.untidy)
+
+
 def test_the_hood_is_folded_onto_the_body_first_and_stays_there() -> None:
     rng = np.random.default_rng(1)
     hoodie = random_garment("hoodie", rng)

@@ -100,7 +100,7 @@ def numbers(garment: Garment, before: Cloth, action: Fold, after: Cloth) -> list
     lines = []
     for unit, one in _by_unit(instruction(garment, before, action, after)).items():
         lines += [f"crease, {unit}", " - ".join(_pair(point) for point in one["crease"])]
-        lines += [f"{_pair(a)} > {_pair(b)}" for a, b in zip(one["grasp"], one["place"], strict=True)]
+        lines += [f"lay {_pair(a)} > {_pair(b)}" for a, b in zip(one["grasp"], one["place"], strict=True)]
     return lines
 
 

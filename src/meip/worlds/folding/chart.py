@@ -22,11 +22,12 @@ __all__ = ["Network", "Ring", "cheapest_way", "network", "ring_of"]
 
 REACH = 4.0  # corners further off than this many spreads are not looked at
 PLACE = 0.5  # the share of what a place costs; the rest is in where corners lie from each other
-TURN_CAP, EDGE_CAP = 4.0, 6.0  # what one odd corner or edge may cost at most
+EDGE_CAP = 6.0  # what one odd edge may cost at most
 CORNER_GAIN = 3.0  # what finding a corner is worth
 BETWEEN = 1.0  # what a corner costs where the outline has none
 FILL_SPREAD = 0.1
 STEP = 0.07  # the outline's turn is measured this far (in root areas) before and after a place
+FIRST = [next(iter(rule)) for rule in RULES.values()]
 PIECES = 110  # the ring has about this many places
 
 
@@ -40,12 +41,14 @@ class Network:
 
     A corner that several alternatives produce is a state in each of them: a way cannot change from one to another.
     """
-    place: Floats  # [S, 6] x, y, spreads, turn, its spread
+    place: Floats  # [S, 7] x, y, spreads, turn, its spread, what an odd turn costs at most
     links: Ints  # [T, 2] from and to, by state
     shape: Floats  # [T, 5] outwards, inwards, spread, fill, wider
     price: Floats  # [T] -log probability of the alternatives that begin with this edge
     choices: tuple[tuple[tuple[str, str], ...], ...]
     """Per link: the rules (with their side) and alternatives that begin with it."""
+    usual: int
+    """How many corners the way with the first alternative of each rule has."""
 
 
 @cache
@@ -66,11 +69,12 @@ def network(kind: str) -> Network:
     return Network(
         kind,
         states,
-        np.array([_mirrored(name, table) for name in states]),
+        np.array([_mirrored(words[0] if name == "end" else name, table) for name in order]),
         np.array([(index[a], index[b]) for a, b, *_ in links], dtype=np.int64),
         np.array([(e.outwards, e.inwards, e.spread, e.fill, e.wider) for e in shapes]),
         np.array([price for _, _, _, price, _ in links]),
         tuple(chosen for *_, chosen in links),
+        len({name.partition("@")[0] for name in order[:-1] if name.partition("@")[2] in ("", *FIRST)}),
     )
 
 
@@ -112,9 +116,11 @@ def _ordered(links: list[tuple[str, str]]) -> list[str]:
 
 def _mirrored(name: str, table: dict[str, Corner]) -> tuple[float, ...]:
     """A corner's numbers; those of the left are the mirror image of those of the right."""
+    name, _, option = name.partition("@")
     stem, _, side = name.rpartition("_")
-    one = table[stem if side in ("left", "right") else name]
-    return (-one.x if side == "left" else one.x), one.y, one.spread_x, one.spread_y, one.turn, one.turn_spread
+    stem = stem if side in ("left", "right") else name
+    one = table.get(f"{stem}@{option}", table[stem])
+    return (-one.x if side == "left" else one.x), one.y, one.spread_x, one.spread_y, one.turn, one.turn_spread, one.odd
 
 
 @dataclass(frozen=True)
@@ -190,7 +196,8 @@ def _corner_costs(points: Any, turn: Any, rough: Any, allowed: Any, place: Any) 
             zy = (points[i, 1] - place[s, 1]) / place[s, 3]
             if allowed[s, i] and abs(zx) < REACH and abs(zy) < REACH:
                 zt = (turn[i] - place[s, 4]) / place[s, 5]
-                cost[s, i] = 0.5 * PLACE * (zx * zx + zy * zy) + min(0.5 * zt * zt, TURN_CAP) + rough[i] - CORNER_GAIN
+                turned = min(0.5 * zt * zt, place[s, 6])
+                cost[s, i] = 0.5 * PLACE * (zx * zx + zy * zy) + turned + rough[i] - CORNER_GAIN
     return cost
 
 
@@ -225,16 +232,39 @@ def _edge_costs(
 
 
 @kernel
-def _way(corner: Any, edge: Any, links: Any) -> Any:
-    """The cheapest way round: (cost, the place of each state or -1, the link into each state or -1)."""
+def _rest(corner: Any, edge: Any, links: Any) -> Any:
+    """[S, N] At least so much it costs to go on to the end, wherever that is."""
+    states, n = corner.shape
+    rest = np.full((states, n), np.inf)
+    for t in range(len(links) - 1, -1, -1):  # links into later states come last
+        a, b = links[t]
+        for i in range(n):
+            if corner[a, i] == np.inf:
+                continue
+            for j in range(n):
+                if b == states - 1:
+                    total = edge[t, i, j] + corner[0, j]
+                else:
+                    total = edge[t, i, j] + corner[b, j] + rest[b, j]
+                if total < rest[a, i]:
+                    rest[a, i] = total
+    return rest
+
+
+@kernel
+def _way(corner: Any, edge: Any, links: Any, rest: Any, limit: float) -> Any:
+    """The cheapest way round: (cost, the place of each state or -1, the link into each state or -1).
+
+    Ways that cannot become cheaper than the best so far, or than the limit, are left.
+    """
     states, n = corner.shape
     last = states - 1
-    best = np.inf
+    best = limit
     best_at, best_by = np.full(states, -1, np.int64), np.full(states, -1, np.int64)
     cost = np.empty((states, n))
     by, back = np.empty((states, n), np.int64), np.empty((states, n), np.int64)
-    for first in range(n):
-        if corner[0, first] == np.inf:
+    for first in np.argsort(rest[0]):
+        if corner[0, first] == np.inf or rest[0, first] >= best:
             continue
         cost[:] = np.inf
         cost[0, first] = 0.0
@@ -242,7 +272,7 @@ def _way(corner: Any, edge: Any, links: Any) -> Any:
             a, b = links[t]
             for i in range(n):
                 here = cost[a, i]
-                if here == np.inf:
+                if here == np.inf or here + rest[a, i] >= best:
                     continue
                 gap = (i - first) % n
                 if b == last:
@@ -264,7 +294,7 @@ def _way(corner: Any, edge: Any, links: Any) -> Any:
                 best_at[s], best_by[s] = i, t
                 i, s = back[s, i], links[t, 0]
             best_at[0] = first
-    return best, best_at, best_by
+    return (best if best < limit else np.inf), best_at, best_by
 
 
 def cheapest_way(
@@ -274,11 +304,12 @@ def cheapest_way(
     allowed: NDArray[np.bool_],
     barred: NDArray[np.bool_] | None = None,
     cap: float = EDGE_CAP,
+    limit: float = np.inf,
 ) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:
     """Where up points into this direction (radians): the cost, each state's place, the link into each state (or -1).
 
     `allowed` [S, N] are the places that a corner may have; links that are `barred` [T] are not taken; `cap` is what an
-    odd edge may cost at most.
+    odd edge may cost at most; of ways that cost more than the `limit` the cost is infinite.
     """
     c, s = np.cos(angle), np.sin(angle)
     framed = ring.points @ np.array([[s, c], [-c, s]])  # across, up
@@ -288,5 +319,5 @@ def cheapest_way(
         return np.inf, np.zeros(0, np.int64), np.zeros(0, np.int64)
     price = net.price if barred is None else np.where(barred, np.inf, net.price)
     edge = _edge_costs(framed, ring.shape, corner, net.place, net.links, net.shape, price, cap)
-    cost, at, by = _way(corner, edge, net.links)
+    cost, at, by = _way(corner, edge, net.links, _rest(corner, edge, net.links), limit)
     return float(cost), at, by

@@ -21,7 +21,7 @@ from meip.base.errors import DocumentError, WorldError, did_you_mean
 from meip.base.files import read_bytes
 from meip.base.text import plain
 from meip.worlds.folding.cloth import Garment, Part, first_crossing, signed_area
-from meip.worlds.folding.planar import chord_inside, inserted, pairs, simplified
+from meip.worlds.folding.planar import chord_inside, inserted, nearest_place, pairs, simplified
 
 __all__ = ["CvatImport", "LabelledImage", "Rejection", "garment_of_image", "import_cvat", "read_cvat"]
 
@@ -209,18 +209,11 @@ def _outline(image: LabelledImage) -> Floats:
 def _with_keypoints(polygon: Floats, marks: dict[str, Floats]) -> tuple[Floats, dict[str, int]]:
     """The outline with a vertex inserted at the place nearest to each keypoint, and the vertices' indices."""
     diagonal = float(np.linalg.norm(np.ptp(polygon, axis=0)))
-    steps = np.roll(polygon, -1, axis=0) - polygon
-    squares = (steps**2).sum(axis=1)
     places: dict[str, float] = {}  # edge index + position along it
     for name, mark in marks.items():
-        along = np.clip(((mark - polygon) * steps).sum(axis=1) / squares, 0.0, 1.0)
-        gaps = np.linalg.norm(polygon + along[:, None] * steps - mark, axis=1)
-        edge = int(np.argmin(gaps))
-        if gaps[edge] > REACH * diagonal:
-            raise WorldError(
-                f"keypoint {name!r} is {100 * gaps[edge] / diagonal:.0f} % of the diagonal away from the outline"
-            )
-        places[name] = (edge + float(along[edge])) % len(polygon)
+        places[name], gap = nearest_place(polygon, mark)
+        if gap > REACH * diagonal:
+            raise WorldError(f"keypoint {name!r} is {100 * gap / diagonal:.0f} % of the diagonal away from the outline")
     if len(set(places.values())) < len(places):
         raise WorldError("two keypoints fall on the same point of the outline")
     return inserted(polygon, places)

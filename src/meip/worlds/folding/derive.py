@@ -2,9 +2,9 @@
 
 Every kind of garment is tried in every direction. Derivations that mean the same (the axis within 25 degrees, the
 same arms and legs) add up: the meaning with the largest share is taken, and that share is how sure the parse is. How
-likely an alternative of an Or-node is, is told by the cheapest ways round with each of its alternatives. The second
-best is the likeliest derivation that means something else; if nothing else is likely at all, the likeliest with
-another alternative.
+likely an alternative of an Or-node is, is told by the cheapest ways round with each of its alternatives; those with
+another sleeve on a side, which may mean something else, count among the derivations. The second best is the likeliest
+derivation that means something else; if nothing else is likely at all, the likeliest with another alternative.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from meip.base.arrays import Floats
 from meip.base.errors import WorldError, did_you_mean
-from meip.worlds.folding.chart import CORNER_GAIN, Ring, cheapest_way, network, ring_of
+from meip.worlds.folding.chart import CORNER_GAIN, EDGE_CAP, Ring, cheapest_way, network, ring_of
 from meip.worlds.folding.grammar import KINDS, RULES
 
 __all__ = ["PLAIN", "Derivation", "derive", "seams"]
@@ -26,6 +26,8 @@ PLAIN = "plain"
 STEP = 10.0  # degrees between the directions that are tried
 TEMPERATURE = 3.0  # the terms of a cost are not independent: a sum of them is worth less
 SAME_AXIS, SAME_PART = np.cos(np.radians(25.0)), 0.6
+COUNTS = 1e-3  # a derivation this much less likely than the best does not count
+LIKELY = 0.05  # less likely meanings are named as the second best only where no alternative is likelier
 NEAR = 0.08  # a corner that was pointed at is this near (in root areas)
 BLUNT = ("shoulder_left", "shoulder_right")
 """Corners at which the outline hardly turns: their place is a mean over the derivations that mean the same."""
@@ -70,15 +72,19 @@ def derive(
     if up is not None:
         directions = directions[np.cos(directions - up) > np.cos(np.radians(GUIDED))]
     kinds = [k for k in KINDS if kind in (None, k)]
-    found = [one for k in kinds for one in _derivations(ring, k, directions, pointed)]
+    found: list[Derivation] = []
+    for k in kinds:
+        found += _derivations(ring, k, directions, pointed, min((one.cost for one in found), default=np.inf))
     if not found:
         if kinds and (kind is not None or pointed):
             raise WorldError(f"the outline cannot be read as {kind or 'a garment with these keypoints'}")
         upwards = np.array([np.cos(up), np.sin(up)]) if up is not None else np.array([0.0, 1.0])
         return [Derivation(PLAIN, upwards, {}, {}, {}, 0.0, float(kind == PLAIN))]
-    first, *others = _shares(ring, found)
+    first, *others = _shares(ring, [*found, *_variants(ring, found, pointed)])
     first, variant = _weighed(ring, first, pointed)
-    return [first, *(others or ([] if variant is None else [variant]))]
+    if variant is not None and all(other.probability < LIKELY for other in others):
+        others = [variant]
+    return [first, *others]
 
 
 def _pointed(ring: Ring, keypoints: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -90,26 +96,42 @@ def _pointed(ring: Ring, keypoints: Mapping[str, Floats]) -> dict[str, Floats]:
     return near
 
 
-def _derivations(ring: Ring, kind: str, directions: Floats, pointed: Mapping[str, Floats]) -> list[Derivation]:
-    """The likeliest derivation of this kind in each direction."""
-    found = [_derivation(ring, kind, float(angle), pointed) for angle in directions]
-    return [one for one in found if one is not None]
+def _derivations(
+    ring: Ring, kind: str, directions: Floats, pointed: Mapping[str, Floats], cheapest: float
+) -> list[Derivation]:
+    """The likeliest derivation of this kind in each direction, without those that are too unlikely to count."""
+    found: list[Derivation] = []
+    for angle in directions:
+        least = min([cheapest, *(one.cost for one in found)])
+        one = _derivation(ring, kind, float(angle), pointed, limit=least - TEMPERATURE * float(np.log(COUNTS)))
+        found += [] if one is None else [one]
+    return found
 
 
 def _derivation(
-    ring: Ring, kind: str, angle: float, pointed: Mapping[str, Floats], taken: tuple[str, str] | None = None
+    ring: Ring,
+    kind: str,
+    angle: float,
+    pointed: Mapping[str, Floats],
+    taken: tuple[str, str] | None = None,
+    limit: float = np.inf,
+    cap: float = COMPARED,
 ) -> Derivation | None:
-    """The likeliest derivation of this kind in this direction; with one alternative of one node `taken`."""
+    """The likeliest derivation of this kind in this direction, if it costs less than the limit.
+
+    With one alternative of one node `taken`.
+    """
     net = network(kind)
+    by_kind = (CORNER_GAIN - 2.0) * (net.usual - 8) - float(np.log(KINDS[kind].probability))
     if any(name not in net.states for name in pointed):
         return None
     allowed = np.array([pointed.get(name, np.ones(len(ring.at), bool)) for name in net.states], dtype=np.bool_)
     if taken is None:
-        cost, at, by = cheapest_way(ring, net, angle, allowed)
+        cost, at, by = cheapest_way(ring, net, angle, allowed, limit=limit - by_kind)
     else:
         node, wanted = taken
         barred = np.array([any(n == node and a != wanted for n, a in begins) for begins in net.choices])
-        cost, at, by = cheapest_way(ring, net, angle, allowed, barred, COMPARED)
+        cost, at, by = cheapest_way(ring, net, angle, allowed, barred, cap, limit - by_kind)
     if np.isinf(cost):
         return None
     places = {net.states[s]: int(at[s]) for s in range(len(at) - 1) if at[s] >= 0}
@@ -121,8 +143,25 @@ def _derivation(
         {name: float(ring.at[i]) for name, i in places.items()},
         dict(choice for t in by if t >= 0 for choice in net.choices[t]),
         {name: float(ring.turn[i]) for name, i in places.items()},
-        cost + (CORNER_GAIN - 2.0) * (len(set(net.states)) - 8) - float(np.log(KINDS[kind].probability)),
+        cost + by_kind,
     )
+
+
+def _variants(ring: Ring, found: list[Derivation], pointed: Mapping[str, Floats]) -> list[Derivation]:
+    """The likeliest derivations that mean something else, in the same directions: with another sleeve on a side."""
+    least = min(one.cost for one in found)
+    limit = least - TEMPERATURE * float(np.log(COUNTS))
+    ways = []
+    for one in found:
+        if one.cost < limit:
+            angle = float(np.arctan2(one.up[1], one.up[0]))
+            ways += [
+                _derivation(ring, one.kind, angle, pointed, (node, name), limit=limit, cap=EDGE_CAP)
+                for node, chosen in one.choices.items()
+                for name in RULES[node.partition("_")[0]]
+                if name != chosen and node.startswith("yoke")
+            ]
+    return [way for way in ways if way is not None]
 
 
 def _weighed(ring: Ring, one: Derivation, pointed: Mapping[str, Floats]) -> tuple[Derivation, Derivation | None]:
@@ -146,11 +185,11 @@ def _shares(ring: Ring, found: list[Derivation]) -> list[Derivation]:
     """The meaning with the largest share, and the likeliest other one, with their probabilities."""
     found = sorted(found, key=lambda one: one.cost)[:200]
     share = np.exp(-(np.array([one.cost for one in found]) - found[0].cost) / TEMPERATURE)
-    kept = share > 1e-3
+    kept = share > COUNTS
     found, share = [one for one, k in zip(found, kept, strict=True) if k], share[kept] / share[kept].sum()
     same = _same(ring, found)
     mass = same @ share
-    first = int(np.argmax(mass + 1e-3 * share))
+    first = int(np.argmax(same[np.argmax(mass)]))  # the likeliest of those that mean so: they are sorted by cost
     others = np.nonzero(~same[first])[0]
     chosen = [first, *([int(others[0])] if len(others) else [])]
     return [_with_odds(ring, found, share, same[k], k, float(mass[k])) for k in chosen]
@@ -184,7 +223,7 @@ def seams(one: Derivation) -> dict[str, tuple[str, str]]:
     found = {}
     for side in ("left", "right"):
         if one.choices.get(f"yoke_{side}", "no sleeve") != "no sleeve":
-            top = f"shoulder_{side}" if f"shoulder_{side}" in one.corners else f"neck_{side}"
+            top = next(name for stem in ("notch", "shoulder", "neck") if (name := f"{stem}_{side}") in one.corners)
             bottom = f"armpit_{side}"
             found[f"sleeve_{side}"] = (bottom, top) if side == "right" else (top, bottom)
     if "hood" in one.choices:

@@ -1,6 +1,6 @@
-"""The fourteen fluents of the folding world, for many cloths at once.
+"""The fifteen fluents of the folding world, for many cloths at once.
 
-Half of the paper's table (length, parallel, perpendicular, on, inside) and nine of ours in place of the others; see
+Half of the paper's table (length, parallel, perpendicular, on, inside) and ten of ours in place of the others; see
 `meip fold fluents`. The classes are Cloth, Polygon, Edge and Vertex. Polygons are the layers and vertices their
 corners; edges are those of the *parsed visible outline* (edges of raw layers do not carry over to other garments).
 Lengths are divided by the root of the garment's area, areas by the area itself; only `height` is in centimetres: what
@@ -18,6 +18,7 @@ is small enough is a matter of shelves, not of proportions.
 ``height(cloth)``                     of the bounding box, in centimetres
 ``parallel(edge, edge)``              two different edges, within 7 degrees
 ``perpendicular(edge, edge)``         likewise
+``outlying(polygon)``                 a corner of the layer, or what is 1 % inside of an edge, is outside the largest
 ``inside(vertex, polygon)``           the vertex of a layer lies strictly inside another layer
 ``on(vertex, edge)``                  the vertex is nearer to the edge than 2.5 % of the unit of length
 ``above(polygon, polygon)``           the first layer lies on the second: higher, and they overlap
@@ -37,10 +38,12 @@ from meip.model.domain import Domain, EntityClass, FactBlock, function, predicat
 from meip.worlds.folding.folds import Pile
 from meip.worlds.folding.silhouette import outlines
 
-__all__ = ["DOMAIN", "ON_EDGE", "PARALLEL", "fact_blocks"]
+__all__ = ["DOMAIN", "ON_EDGE", "OUTLYING", "PARALLEL", "SCRAP", "fact_blocks"]
 
 PARALLEL = 7.0  # degrees
 ON_EDGE = 0.025
+OUTLYING = 0.01
+SCRAP = 0.003  # of the garment's area: what is smaller is not seen to stick out
 STRICTLY = 1e-6
 NUDGE = 1e-3
 
@@ -59,6 +62,7 @@ DOMAIN = Domain(
         function("height", "cloth", phrase="the height of {0} in centimetres"),
         predicate("parallel", "edge", "edge", phrase="{0} is parallel to {1}"),
         predicate("perpendicular", "edge", "edge", phrase="{0} is perpendicular to {1}"),
+        predicate("outlying", "polygon", phrase="{0} reaches beyond the largest polygon"),
         predicate("inside", "vertex", "polygon", phrase="{0} lies inside {1}"),
         predicate("on", "vertex", "edge", phrase="{0} lies on {1}"),
         predicate("above", "polygon", "polygon", phrase="{0} lies on {1}"),
@@ -154,7 +158,9 @@ def _polygons(start: Any, xy: Any, scale: float, area: Any, inside: Any, above: 
             apart |= boxes[p, 3] <= boxes[q, 1] or boxes[q, 3] <= boxes[p, 1]
             some = False
             for i in range(a0, a1):
-                within = p != q and not apart and _strictly_inside(xy, b0, b1, xy[i, 0], xy[i, 1], margin)
+                x, y = xy[i, 0], xy[i, 1]
+                within = p != q and not apart and boxes[q, 0] < x < boxes[q, 2] and boxes[q, 1] < y < boxes[q, 3]
+                within = within and _strictly_inside(xy, b0, b1, x, y, margin)
                 inside[(i - base) * layers + q] = within
                 some |= within
             above[p * layers + q] = some  # a vertex of p is inside q; what it means for `above` is decided below
@@ -196,28 +202,49 @@ def _edges(loops: Any, points: Any, scale: float, edges: Any, length: Any, paral
 
 
 @bare_kernel
-def _outside(start: Any, xy: Any, scale: float, area: Any, beyond: Any) -> float:
-    """How far each vertex lies outside of the largest layer (of equal ones the lowest), 0 inside; the most of it."""
+def _far(xy: Any, a: int, z: int, x: float, y: float) -> float:
+    """How far a point lies outside of the polygon xy[a:z]; 0 inside."""
+    nearest, inside = np.inf, False
+    x0, y0 = xy[z - 1, 0], xy[z - 1, 1]
+    for i in range(a, z):
+        x1, y1 = xy[i, 0], xy[i, 1]
+        dx, dy, px, py = x1 - x0, y1 - y0, x - x0, y - y0
+        share = min(max((dx * px + dy * py) / max(dx * dx + dy * dy, 1e-300), 0.0), 1.0)
+        nearest = min(nearest, (px - share * dx) ** 2 + (py - share * dy) ** 2)
+        if (y0 > y) != (y1 > y) and x < x0 + dx * py / dy:
+            inside = not inside
+        x0, y0 = x1, y1
+    return 0.0 if inside else float(np.sqrt(nearest))
+
+
+@bare_kernel
+def _outside(start: Any, xy: Any, scale: float, area: Any, beyond: Any, outlying: Any) -> float:
+    """How far each vertex lies outside of the largest layer (of equal ones the lowest), 0 inside, and which layers
+    reach beyond it, by a corner or by what is just inside of an edge; the most of it."""
     best, most = 0, 0.0
     for layer in range(len(start) - 1):
         if area[layer] > area[best] + 1e-9:
             best = layer
     a, z = start[best], start[best + 1]
-    for v in range(start[0], start[-1]):
-        nearest, inside = np.inf, False
-        x, y = xy[v, 0], xy[v, 1]
-        x0, y0 = xy[z - 1, 0], xy[z - 1, 1]
-        for i in range(a, z):
-            x1, y1 = xy[i, 0], xy[i, 1]
-            dx, dy, px, py = x1 - x0, y1 - y0, x - x0, y - y0
-            share = min(max((dx * px + dy * py) / max(dx * dx + dy * dy, 1e-300), 0.0), 1.0)
-            nearest = min(nearest, (px - share * dx) ** 2 + (py - share * dy) ** 2)
-            if (y0 > y) != (y1 > y) and x < x0 + dx * py / dy:
-                inside = not inside
-            x0, y0 = x1, y1
-        far = 0.0 if inside else np.sqrt(nearest) / scale
-        beyond[v - start[0]] = far
-        most = max(most, far)
+    for layer in range(len(start) - 1):
+        low, high = start[layer], start[layer + 1]
+        reaches = False
+        for v in range(low, high):
+            far = _far(xy, a, z, xy[v, 0], xy[v, 1]) / scale
+            beyond[v - start[0]] = far
+            most = max(most, far)
+            reaches |= far > OUTLYING
+        for v in range(low, high):
+            if reaches or layer == best:
+                break
+            w = v + 1 if v + 1 < high else low
+            dx, dy = xy[w, 0] - xy[v, 0], xy[w, 1] - xy[v, 1]
+            length = np.sqrt(dx * dx + dy * dy)
+            if length > 4.0 * OUTLYING * scale:
+                x = 0.5 * (xy[v, 0] + xy[w, 0]) - OUTLYING * scale * dy / length
+                y = 0.5 * (xy[v, 1] + xy[w, 1]) + OUTLYING * scale * dx / length
+                reaches = _far(xy, a, z, x, y) > 0.5 * OUTLYING * scale
+        outlying[layer] = reaches and area[layer] > SCRAP
     return most
 
 
@@ -265,9 +292,8 @@ def _fill(
     tables: Any,
 ) -> None:  # fmt: skip
     """All tables of all cloths, flat, in the given order; a unit of length has so many centimetres."""
-    area, length, angle, beyond, extent, aspect, overhang, fill, height, parallel, perpendicular, inside, on, above = (
-        tables
-    )
+    area, length, angle, beyond, extent, aspect, overhang, fill, height = tables[:9]
+    parallel, perpendicular, outlying, inside, on, above = tables[9:]
     most = 1
     for s in order:
         most = max(most, loops[ends[s + 1]] - loops[ends[s]])
@@ -282,7 +308,7 @@ def _fill(
         covered = _edges(outline, points, scale[s], edges, length[e:], parallel[ee:], perpendicular[ee:])
         _corner_angles(outline, edges, corner)
         _vertices(xy, low, high, scale[s], edges, n, corner, angle[v:], on[ve:])
-        overhang[row] = _outside(start[a : z + 1], xy, scale[s], area[p:], beyond[v:])
+        overhang[row] = _outside(start[a : z + 1], xy, scale[s], area[p:], beyond[v:], outlying[p:])
         x0, y0, x1, y1 = _box(xy, low, high)
         extent[row], aspect[row], height[row] = covered / scale[s] ** 2, (y1 - y0) / (x1 - x0), unit * (y1 - y0)
         fill[row] = covered / ((x1 - x0) * (y1 - y0))
@@ -310,7 +336,7 @@ def fact_blocks(
     shapes: dict[str, NDArray[np.int64]] = {
         "area": p, "length": e, "angle": v, "beyond": v, "extent": one, "aspect": one, "overhang": one,
         "fill": one, "height": one, "parallel": e * e, "perpendicular": e * e,
-        "inside": v * p, "on": v * e, "above": p * p,
+        "outlying": p, "inside": v * p, "on": v * e, "above": p * p,
     }  # fmt: skip
     real = {f.name for f in DOMAIN.functions}
     flat: dict[str, NDArray[Any]] = {

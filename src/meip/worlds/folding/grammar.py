@@ -26,6 +26,8 @@ class Corner:
     turn: float
     """Degrees; negative where the outline is hollow."""
     turn_spread: float
+    odd: float = 4.0
+    """What another turn costs at most."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,14 @@ class Kind:
 
 RULES: dict[str, dict[str, Alternative]] = {
     "yoke": {
-        "set-in sleeve": Alternative(0.85, "under cuff_bottom_right cuff cuff_top_right top shoulder_right slope"),
+        "set-in sleeve": Alternative(0.74, "under cuff_bottom_right cuff cuff_top_right top shoulder_right slope"),
         "raglan sleeve": Alternative(0.05, "under cuff_bottom_right cuff cuff_top_right raglan"),
-        "no sleeve": Alternative(0.10, "armhole shoulder_right slope"),
+        "bent sleeve": Alternative(0.05, "under cuff_bottom_right cuff cuff_top_right top shoulder_right slope"),
+        "tucked sleeve": Alternative(
+            0.02, "under cuff_bottom_right cuff cuff_top_right top notch_right brim shoulder_right slope"
+        ),
+        "hidden sleeve": Alternative(0.05, "rest rim_right top shoulder_right slope"),
+        "no sleeve": Alternative(0.09, "armhole shoulder_right slope"),
     },
     "neck": {
         "round neck": Alternative(0.40, "neck_round"),
@@ -114,6 +121,8 @@ EDGES: dict[str, Edge] = {
     "cuff": Edge(0.015, 0.005, 0.025),
     "top": Edge(0.01, 0.015, 0.02),
     "slope": Edge(0.015, 0.005, 0.015),
+    "brim": Edge(0.005, 0.01, 0.02),
+    "rest": Edge(0.015, 0.01, 0.02),
     "raglan": Edge(0.01, 0.01, 0.02),
     "armhole": Edge(0.01, 0.03, 0.03),
     "strap_hole": Edge(0.00, 0.07, 0.03),
@@ -137,24 +146,42 @@ CORNERS: dict[str, dict[str, Corner]] = {
         "armpit": Corner(0.40, 0.13, 0.06, 0.09, -70, 28),
         "cuff_bottom": Corner(0.51, 0.12, 0.08, 0.10, 58, 32),
         "cuff_top": Corner(0.62, 0.34, 0.08, 0.10, 85, 25),
+        "notch": Corner(0.42, 0.38, 0.06, 0.08, -65, 16, 12.0),
+        "rim": Corner(0.48, 0.40, 0.08, 0.09, 65, 35),
         "shoulder": Corner(0.37, 0.48, 0.07, 0.07, 12, 18),
         "neck": Corner(0.15, 0.55, 0.06, 0.07, 35, 35),
+        "cuff_bottom@bent sleeve": Corner(0.46, 0.10, 0.06, 0.09, 60, 40),
+        "cuff_top@bent sleeve": Corner(0.53, 0.20, 0.07, 0.10, 80, 35),
+        "shoulder@bent sleeve": Corner(0.40, 0.45, 0.06, 0.07, 50, 25),
+        "shoulder@tucked sleeve": Corner(0.41, 0.46, 0.05, 0.07, 65, 18, 12.0),
     },
     "long": {
         "waist": Corner(0.38, -0.48, 0.06, 0.07, 85, 25),
         "armpit": Corner(0.40, 0.13, 0.06, 0.08, -90, 35),
         "cuff_bottom": Corner(0.78, -0.29, 0.14, 0.16, 80, 35),
         "cuff_top": Corner(0.89, -0.21, 0.13, 0.16, 80, 35),
+        "notch": Corner(0.42, 0.36, 0.06, 0.08, -65, 16, 12.0),
+        "rim": Corner(0.46, 0.38, 0.08, 0.09, 65, 35),
         "shoulder": Corner(0.36, 0.46, 0.06, 0.06, 20, 30),
         "neck": Corner(0.13, 0.51, 0.05, 0.06, 40, 35),
+        "cuff_bottom@bent sleeve": Corner(0.47, -0.42, 0.10, 0.16, 80, 35),
+        "cuff_top@bent sleeve": Corner(0.58, -0.38, 0.10, 0.16, 80, 35),
+        "shoulder@bent sleeve": Corner(0.38, 0.44, 0.06, 0.06, 50, 25),
+        "shoulder@tucked sleeve": Corner(0.39, 0.45, 0.05, 0.06, 65, 18, 12.0),
     },
     "hooded": {
         "waist": Corner(0.35, -0.49, 0.06, 0.07, 85, 25),
         "armpit": Corner(0.38, 0.01, 0.06, 0.08, -90, 35),
         "cuff_bottom": Corner(0.76, -0.40, 0.14, 0.16, 80, 35),
         "cuff_top": Corner(0.85, -0.33, 0.13, 0.16, 80, 35),
+        "notch": Corner(0.40, 0.22, 0.06, 0.08, -65, 16, 12.0),
+        "rim": Corner(0.43, 0.23, 0.08, 0.09, 65, 35),
         "shoulder": Corner(0.34, 0.31, 0.06, 0.06, 20, 30),
         "neck": Corner(0.13, 0.38, 0.05, 0.05, -70, 30),
+        "cuff_bottom@bent sleeve": Corner(0.45, -0.50, 0.10, 0.16, 80, 35),
+        "cuff_top@bent sleeve": Corner(0.55, -0.47, 0.10, 0.16, 80, 35),
+        "shoulder@bent sleeve": Corner(0.36, 0.29, 0.06, 0.06, 50, 25),
+        "shoulder@tucked sleeve": Corner(0.37, 0.30, 0.05, 0.06, 65, 18, 12.0),
     },
     "wide": {
         "waist": Corner(0.45, -0.55, 0.08, 0.08, 87, 20),
@@ -175,4 +202,7 @@ CORNERS: dict[str, dict[str, Corner]] = {
         "waist": Corner(0.31, 0.72, 0.06, 0.07, 85, 30),
     },
 }
-"""By the table that a kind names: the corners of the right half; those of the left are their mirror images."""
+"""By the table that a kind names: the corners of the right half; those of the left are their mirror images.
+
+``corner@alternative`` is where a corner lies if that alternative produced it.
+"""

@@ -1,4 +1,4 @@
-"""The ten fluents of the paper's table, by name, beside the fourteen of `fluents` that replaced some of them.
+"""The ten fluents of the paper's table, by name, beside the fifteen of `fluents` that replaced some of them.
 
 Polygons are the layers, vertices their corners, edges those of the parsed visible outline; lengths are divided by the
 root of the garment's area. Five are the same in both: length, parallel, perpendicular, on, inside.

@@ -6,7 +6,7 @@ other, trousers are cut into two legs from the crotch to the middle of the belt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,9 @@ SEEN = 0.02  # of the root of the area: a neck that bends less cannot be seen
 SURE = 0.7
 ARMPIT = -22.0
 """An armpit turns at least this much: the outline beside a sleeve that lies under the body is straighter."""
+COVERED = ("hidden sleeve", "tucked sleeve")
+EVEN = 0.55
+"""A sleeve that is laid out as it was taken to be with less probability than this, and else is not, is asked about."""
 ALIKE = 3.5
 """One sleeve has at most this many times the area of the other, unless one of them is partly hidden."""
 REACHES = 2.3
@@ -167,17 +170,29 @@ def doubt(
 
 
 def _hidden_sleeve(one: Derivation, pointed: frozenset[str]) -> str:
-    """A question about a side on which no armpit or no sleeve is to be seen."""
+    """A question about a side on which no armpit, no sleeve or only a piece of one is to be seen."""
     for side in ("left", "right"):
-        armpit = f"armpit_{side}"
-        if f"yoke_{side}" in one.choices and armpit not in pointed:
-            flat = one.turns[armpit] > ARMPIT
-            if flat or one.choices[f"yoke_{side}"] == "no sleeve":
-                what = "no armpit can be seen" if flat else "no sleeve can be seen"
-                return (
-                    f"{what} on the {side}: does the sleeve lie on or under the body? Spread it out, or name {armpit}"
-                )
+        armpit, sleeve = f"armpit_{side}", one.choices.get(f"yoke_{side}")
+        if sleeve is None or armpit in pointed:
+            continue
+        if one.turns[armpit] > ARMPIT:
+            what = f"no armpit can be seen on the {side}: does the sleeve lie on or under the body?"
+        elif sleeve == "no sleeve":
+            what = f"no sleeve can be seen on the {side}: does it lie on or under the body?"
+        elif sleeve in COVERED:
+            what = f"the {side} sleeve seems to lie partly under the body:"
+        elif _divided(one.odds.get(f"yoke_{side}", {}), sleeve):
+            what = f"the {side} sleeve may be bent, or lie partly on or under the body:"
+        else:
+            continue
+        return f"{what} spread it out, or name {armpit}"
     return ""
+
+
+def _divided(odds: Mapping[str, float], sleeve: str) -> bool:
+    """Is it hardly likelier than not that a sleeve is laid out as it was taken to be?"""
+    other = max((name for name in odds if name != sleeve), key=lambda name: odds[name], default="")
+    return other in (*COVERED, "bent sleeve") and odds[sleeve] < EVEN
 
 
 def _lopsided(polygon: Floats, one: Derivation) -> str:

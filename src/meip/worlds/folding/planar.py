@@ -10,8 +10,8 @@ from meip.base.arrays import Floats
 from meip.worlds.folding.cloth import signed_area
 
 __all__ = [
-    "chord_inside", "crossings_with_line", "inserted", "pairs", "piece", "point_at", "side", "simplified", "turns",
-    "walked",
+    "chord_inside", "crossings_with_line", "inserted", "nearest_place", "pairs", "piece", "point_at", "side",
+    "simplified", "turns", "walked",
 ]  # fmt: skip
 
 
@@ -47,6 +47,15 @@ def walked(polygon: Floats, place: float, by: float) -> float:
     along = (start[i] + (place % 1) * steps[i] + by) % start[-1]
     k = min(int(np.searchsorted(start, along, side="right")) - 1, n - 1)
     return float((k + (along - start[k]) / max(steps[k], 1e-300)) % n)
+
+
+def nearest_place(polygon: Floats, point: Floats) -> tuple[float, float]:
+    """The place of the outline that is nearest to a point, and how far off it is."""
+    steps = np.roll(polygon, -1, axis=0) - polygon
+    along = np.clip(((point - polygon) * steps).sum(axis=1) / (steps**2).sum(axis=1), 0.0, 1.0)
+    gaps = np.linalg.norm(polygon + along[:, None] * steps - point, axis=1)
+    edge = int(np.argmin(gaps))
+    return (edge + float(along[edge])) % len(polygon), float(gaps[edge])
 
 
 def inserted(polygon: Floats, places: Mapping[str, float]) -> tuple[Floats, dict[str, int]]:

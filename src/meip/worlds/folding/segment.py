@@ -223,15 +223,22 @@ def _largest_piece(cv2: Any, rough: Mask, where: str, click: tuple[float, float]
     if not len(areas) or areas.max() < 0.004 * rough.size:
         raise WorldError(f"{where}: no garment: nothing in the picture differs from its background")
     large = np.nonzero(areas > 0.05 * areas.max())[0]
+    largest = int(areas.argmax())
+    if len(large) > 1 and _at_border(cv2.boundingRect(contours[largest]), rough):
+        raise WorldError(_cut_off(where))
     if len(large) > 1:
         raise WorldError(
             f"{where}: {len(large)} garments in one picture; crop it so that it shows one, or click on it; if "
             "one is a sheet of paper, say so (sheet)"
         )
     best = int(large[0])
-    x, y, w, h = cv2.boundingRect(contours[best])
-    if x == 0 or y == 0 or x + w == rough.shape[1] or y + h == rough.shape[0]:
+    if _at_border(cv2.boundingRect(contours[best]), rough):
         raise WorldError(_cut_off(where))
     clean = np.zeros_like(rough)
     cv2.drawContours(clean, contours, best, 255, cv2.FILLED)
     return clean
+
+
+def _at_border(box: tuple[int, int, int, int], mask: Mask) -> bool:
+    x, y, w, h = box
+    return x == 0 or y == 0 or x + w == mask.shape[1] or y + h == mask.shape[0]

@@ -26,8 +26,8 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
     "meip.learning.options": ("LearnOptions", "Run"),
     "meip.learning.pursuit": ("Pursuit",),
     "meip.model.check": ("check_world",),
-    "meip.model.demonstrations": ("Demonstration", "Episode", "Plan", "Step", "append_demonstration",
-        "read_demonstrations", "read_episodes", "record", "replay"),
+    "meip.model.demonstrations": ("Correction", "Demonstration", "Episode", "Plan", "Step",
+        "append_demonstration", "read_demonstrations", "read_episodes", "record", "replay"),
     "meip.model.domain": ("Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate"),
     "meip.model.graph": ("StateGraph",),
     "meip.model.problems": ("load_problem", "problem_document"),
@@ -64,6 +64,7 @@ if TYPE_CHECKING:  # "as" tells type checkers that the name is meant for others
     from meip.learning.pursuit import Pursuit as Pursuit
     from meip.model.check import check_world as check_world
     from meip.model.demonstrations import (
+        Correction as Correction,
         Demonstration as Demonstration,
         Episode as Episode,
         Plan as Plan,

@@ -63,8 +63,22 @@ def test_there_is_a_row_for_each_method_split_and_number_of_demonstrations(rows:
     assert all(row["low"] <= row["value"] <= row["high"] and row["n"] >= 2 for row in rows)
 
 
+def test_wrong_demonstrations_that_are_named_are_counted(rows: Rows) -> None:
+    (row,) = (r for r in rows if r["metric"] == "named")
+    assert (row["wrong"], row["n"], row["method"]) == (1, 4, "meip") and 0 <= row["value"] <= 1
+
+
+def test_confidence_is_right_as_often_as_a_right_plan_is_surer() -> None:
+    plans = [(0.9, 1.0), (0.5, 1.0), (0.5, 0.0), (0.1, 0.0)]
+    (row,) = everyday._surer_rows(plans, 0, {"method": "meip"})
+    assert (row["metric"], row["n"], row["plans"]) == ("auroc", 2, 4)
+    assert row["value"] == pytest.approx((1 + 0.5 + 1 + 1) / 4)
+    assert not everyday._surer_rows([(0.9, 1.0)], 0, {})  # nothing to tell apart
+
+
 def test_all_tasks_are_the_mean_of_each(rows: Rows) -> None:
-    one = [r["value"] for r in rows if (r["method"], r["split"], r["demonstrations"]) == ("clone", "same", 5)]
+    success = [row for row in rows if row["metric"] == "success"]
+    one = [r["value"] for r in success if (r["method"], r["split"], r["demonstrations"]) == ("clone", "same", 5)]
     assert one[0] == pytest.approx(np.mean(one[1:]))
     assert one[0] > 0  # a copy of what was shown is right sometimes
 
@@ -77,9 +91,9 @@ def test_more_demonstrations_are_the_same_ones_and_some_more() -> None:
 
 def test_tables_and_figures_are_made_from_the_rows(rows: Rows, tmp_path: Path) -> None:
     tables = everyday.summary(rows)
-    assert len(tables) == 7
+    assert len(tables) == 8
     assert tables[0][1] == ["method", "1", "5"] and {line[0] for line in tables[0][2]} == METHODS
-    assert [line[0] for line in tables[-1][2]] == ["orchard", "packing"]
+    assert [line[0] for line in tables[-2][2]] == ["orchard", "packing"]
     written = write_figures(rows, tmp_path)
     assert [path.name for path in written] == [f"everyday-{split}.svg" for split in everyday.SPLITS]
     assert all("goal-count" in path.read_text() for path in written)

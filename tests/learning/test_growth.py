@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import pickle
+import tracemalloc
 from functools import cache
 
 import numpy as np
+import pytest
 
+from meip.base.parallel import Workers
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Conjunction, Negation, Permutation, Primitive, Quantified, walk
 from meip.experiments.gallery import demonstrate, everyday_task
 from meip.learning import forms
 from meip.learning.evidence import Evidence
-from meip.learning.growth import Growth
+from meip.learning.growth import Growth, _Screen, _screened
 from meip.learning.offers import offered
 from meip.learning.study import choice_grammar
 from meip.model.choices import replay_all
@@ -100,3 +104,40 @@ def test_either_of_two_terms_is_among_the_candidates() -> None:
             continue
         sizes = np.linalg.norm(offers.changes, axis=0) * np.linalg.norm(wanted)
         assert np.abs(wanted @ offers.changes / np.maximum(sizes, 1e-12)).max() > 1 - 1e-9
+
+
+def test_candidates_are_compared_without_a_table_of_those_that_are_left_out() -> None:
+    concepts = Growth(evidence(), grammar(), budget=1500).grow()
+    values, missing = evidence().denotation.matrix(concepts)
+    values = np.where(missing, np.nan, values)
+    tracemalloc.start()
+    try:
+        found = offered(evidence(), concepts, values)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < found.changes.nbytes + 4 * values.nbytes
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_the_same_concepts_grow_and_the_same_is_offered_whoever_screens_them(jobs: int) -> None:
+    alone = Growth(evidence(), grammar(), budget=600, terms=20)
+    with Workers(jobs) as workers:
+        growth = Growth(evidence(), grammar(), budget=600, terms=20, workers=workers)
+        assert growth.grow() == alone.grow() and growth.levels == alone.levels
+        values, _ = evidence().denotation.matrix(alone.found)
+        one, several = (
+            offered(evidence(), alone.found, values),
+            offered(evidence(), alone.found, values, workers=workers),
+        )
+    assert one.forms.rows == several.forms.rows and one.changes.tobytes() == several.changes.tobytes()
+
+
+def test_what_concepts_are_screened_by_can_be_sent_and_says_the_same_there() -> None:
+    growth = Growth(evidence(), grammar())
+    concepts = growth.grow()
+    screen = _Screen(growth.denotation, evidence().effects, np.linspace(-1, 1, len(evidence().rows)))
+    there = pickle.loads(pickle.dumps(screen))
+    (one, keys), (two, same) = _screened(concepts, screen), _screened(concepts, there)
+    assert one.tobytes() == two.tobytes() and keys == same
+    assert len(pickle.dumps(screen)) < 4e6  # worlds stay at home

@@ -58,6 +58,17 @@ def test_the_horizon_bounds_what_is_expanded() -> None:
     assert not graph.expanded(1)
 
 
+def test_whether_an_episode_is_over_is_known_without_where_it_may_go_on() -> None:
+    graph = StateGraph(Ritual())
+    start = int(graph.initial[0])
+    assert not graph.over(start) and len(graph) == 1
+    graph.expand_all()
+    whole = [graph.over(state) for state in range(len(graph))]
+    fresh = StateGraph(Ritual())
+    assert [fresh.over(fresh.intern(state)) for state in graph.states] == whole
+    assert len(fresh) == len(graph) and not any(fresh.expanded(state) for state in range(len(fresh)))
+
+
 def test_several_initial_states_keep_their_probabilities() -> None:
     graph = StateGraph(RandomWorld(1, starts=3))
     assert [graph.states[i] for i in graph.initial] == [0, 1, 2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from meip import BudgetError, Episode, LearningError, Run, Task, learn, record
@@ -97,6 +99,17 @@ def test_jobs_do_not_change_the_rows(ritual: Task) -> None:
     worlds = {f"free-{n}": Ritual(order="free", objects=n) for n in (2, 3)}
     one = evaluate(ritual, worlds, searches=2, method="beam")
     assert evaluate(ritual, worlds, searches=2, method="beam", run=Run(jobs=2)) == one
+
+
+@pytest.mark.parametrize("method", ["beam", "mcts"])
+def test_a_single_world_is_divided_among_workers_and_the_rows_are_the_same(didactic: Task, method: str) -> None:
+    agents = {"one": didactic, "random": RandomAgent(), "two": didactic}
+    asked = {"searches": 7, "method": method, "iterations": 60, "chance": "expectation"}
+    told: list[dict[str, Any]] = []
+    one = evaluate(agents, {"didactic": Didactic(0.3)}, **asked)  # type: ignore[arg-type]
+    two = evaluate(agents, {"didactic": Didactic(0.3)}, run=Run(jobs=2, progress=told.append), **asked)  # type: ignore[arg-type]
+    assert two == one
+    assert told[-1] == {"stage": "parts", "done": 2, "of": 2}
 
 
 def test_a_planner_needs_metrics(ritual: Task) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from meip import LearningError, Task, learn
+from meip import LearningError, Run, Task, learn
 from meip.base import documents
 from meip.cli import main
 from meip.experiments.short_way import demonstrations
@@ -91,3 +91,8 @@ def test_the_command_plans_from_each_start_and_from_one(
     assert run("--start", "first")[0] == 2
     assert run("--start", "0", "--samples", "3")[0] == 2
     assert run("--start", "each", "--render", str(tmp_path / "plan.html"))[0] == 2
+
+
+def test_plans_from_several_starts_are_the_same_whoever_searches_for_them(task: Task) -> None:
+    alone = task.plans(Anywhere(), method="exact")
+    assert task.plans(Anywhere(), method="exact", run=Run(jobs=2)) == alone

@@ -13,5 +13,6 @@ english     a concept as a sentence
 atomic      atomic concepts as sentences and noun phrases
 comparisons words for how many, how much and by how far
 phrases     the words that sentences are made of
+steps       concepts about steps: what is made new, and how things were before
 values      concepts as programs over many states at once
 """

@@ -169,6 +169,8 @@ class ConceptBank:
             yield from self._restrictions(level)
         if rules.composition:
             yield from self._compositions(level)
+        if rules.company and level == 3:
+            yield from self._company()
 
     def _permutations(self, fluent: Fluent) -> list[Term]:
         term = Primitive(fluent.name)
@@ -227,6 +229,14 @@ class ConceptBank:
                             if not isinstance(right, Composition):
                                 for left in group:
                                     yield (classes[0], others[1]), Composition(left, right)
+
+    def _company(self) -> Iterator[tuple[Classes, Term]]:
+        """R and S . R, for a relation S that never changes within the class of R's first argument."""
+        roles = [fluent for fluent in self.domain.predicates if fluent.arity == 2]
+        for role in (r for r in roles if not r.static):
+            for relation in (s for s in roles if s.static and s.classes == role.classes[:1] * 2):
+                for way in self._permutations(relation):
+                    yield role.classes, chain((Primitive(role.name), Composition(way, Primitive(role.name))))
 
     # --- goals ---
 

@@ -27,6 +27,8 @@ class Grammar(Strict):
     closure: bool = True
     restriction: bool = False
     composition: bool = False
+    company: bool = False
+    """Role and role through a relation: ``inside and mate . inside``, what is where its mate is."""
     goal_agreement: bool = False
     """A predicate with its own goal copy: ``p and p_goal``, ``p_goal and not p``, same, within."""
     mix_goals: bool = True

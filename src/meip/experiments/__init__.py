@@ -12,12 +12,15 @@ tables                tables in a form of their own
 held_out              rituals that nobody looked at
 rites                 rituals with a known demonstrator, for both
 everyday              everyday tasks against the number of demonstrations, beside other methods
+corrections           a wrong step of a plan corrected, in the same tasks
 gallery               where those are, and demonstrations of them
 folding               its third: learn to fold from a few recorded folds
 folding_figures       the paper's figures of that
 folding_lessons       who learns to fold, and from which demonstrations
 folding_trials        who folds what, and what the referee says
 folding_report        the sheets and tables of that
+parsing               reading pictures of garments, for that: right, asks, wrong without asking
+parsing_cases         pictures whose parts are known, as they lie and with troubles
 generalized_planning  PDDL: small plans shown, larger problems solved
 wl_features           WL features as an agent, a peer of that
 

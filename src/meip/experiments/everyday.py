@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -38,10 +38,22 @@ NOTES = (
     f"failure, also of MaxEnt-IRL where there are more than {LISTED:,} states to list.",
     "meip-plans: objective='plans', our form of it; maxent-irl: on the concepts that meip learned; goal-count: "
     f"to what all demonstrations ended with; meip-tolerance: tolerance={TOLERANCE}, beside a wrong demonstration only.",
+    "auroc: how often a right plan of meip is surer of itself than a wrong one, ties counting half. named: how often "
+    "the first demonstration that is said to be unlike the others is the wrong one.",
 )
 UNUSED = {"data": "its worlds need no outside material"}
 Table = tuple[str, list[str], list[list[str]]]
 Successes = dict[tuple[str, str], list[float]]  # method and split -> a value for each world
+
+
+class _Outcome(NamedTuple):
+    """What came of one case."""
+
+    success: Successes
+    sure: list[tuple[float, float]]
+    """How sure meip was of each plan, and whether it was right."""
+    named: bool
+    """Is the first demonstration that is said to be unlike the others the last one?"""
 
 
 @dataclass(frozen=True)
@@ -74,24 +86,46 @@ def run(experiment: Experiment) -> list[Row]:
     def told(done: int, total: int) -> None:
         experiment.tell(f"{done} of {total} times shown and learned")
 
-    found = experiment.map(_successes, cases, told)
+    found = experiment.map(_outcome, cases, told)
     rows: list[Row] = []
     for count, wrong in shown:
-        own = [(c.task, s) for c, s in zip(cases, found, strict=True) if (c.demonstrations, c.wrong) == (count, wrong)]
-        for method, split in own[0][1]:
-            cell: Row = {"experiment": NAME, "method": method, "metric": "success", "task": "all", "split": split}
-            cell |= {"demonstrations": count, "wrong": wrong}
-            means = [float(np.mean(success[method, split])) for _, success in own]
-            rows.append(mean_row(means, experiment.seed, **cell))
-            for task in TASKS:
-                values = [value for name, success in own if name == task for value in success[method, split]]
-                rows.append(share_row(sum(values), len(values), **{**cell, "task": task}))
+        own = [o for o in zip(cases, found, strict=True) if (o[0].demonstrations, o[0].wrong) == (count, wrong)]
+        rows += _success_rows([(case.task, outcome.success) for case, outcome in own], count, wrong, experiment.seed)
+        cell: Row = {"experiment": NAME, "method": "meip", "task": "all", "demonstrations": count, "wrong": wrong}
+        if wrong:
+            rows.append(share_row(sum(o.named for _, o in own), len(own), metric="named", **cell))
+        else:
+            rows += _surer_rows([plan for _, outcome in own for plan in outcome.sure], experiment.seed, cell)
     return rows
+
+
+def _success_rows(own: Sequence[tuple[str, Successes]], count: int, wrong: int, seed: int) -> list[Row]:
+    """Of all tasks, and of each."""
+    rows: list[Row] = []
+    for method, split in own[0][1]:
+        cell: Row = {"experiment": NAME, "method": method, "metric": "success", "task": "all", "split": split}
+        cell |= {"demonstrations": count, "wrong": wrong}
+        means = [float(np.mean(success[method, split])) for _, success in own]
+        rows.append(mean_row(means, seed, **cell))
+        for task in TASKS:
+            values = [value for name, success in own if name == task for value in success[method, split]]
+            rows.append(share_row(sum(values), len(values), **{**cell, "task": task}))
+    return rows
+
+
+def _surer_rows(plans: Sequence[tuple[float, float]], seed: int, cell: Row) -> list[Row]:
+    """How well confidence tells wrong plans; nothing where none is wrong. The interval resamples wrong plans."""
+    right = np.array([sure for sure, success in plans if success > 0.5])
+    wrong = np.array([sure for sure, success in plans if success <= 0.5])
+    if not (len(right) and len(wrong)):
+        return []
+    surer = [float(((right > one).sum() + (right == one).sum() / 2) / len(right)) for one in wrong]
+    return [mean_row(surer, seed, metric="auroc", plans=len(plans), **cell)]
 
 
 def summary(rows: Sequence[Row]) -> list[Table]:
     """All tasks by the number of demonstrations, beside a wrong one, and each task by itself."""
-    every = [row for row in rows if row["task"] == "all"]
+    every = [row for row in rows if row["task"] == "all" and row["metric"] == "success"]
     clean = [row for row in every if not row["wrong"]]
     tables = [
         _table(f"success in {split} worlds, by the number of demonstrations", of, "method", "demonstrations")
@@ -105,6 +139,8 @@ def summary(rows: Sequence[Row]) -> list[Table]:
     for split in SPLITS:
         of = [row for row in own if row["split"] == split]
         tables.append(_table(f"each task in {split} worlds, five demonstrations", of, "task", "method", interval=False))
+    others = [row for row in rows if row["metric"] in ("auroc", "named")]
+    tables.append(_table("does meip know what is wrong? (n: wrong plans, or sets)", others, "metric", "demonstrations"))
     return tables
 
 
@@ -119,17 +155,26 @@ def _table(title: str, rows: Sequence[Row], down: str, across: str, interval: bo
     return title, [down, *map(str, columns)], lines
 
 
-def _successes(case: _Case, rng: np.random.Generator) -> Successes:
+def _outcome(case: _Case, rng: np.random.Generator) -> _Outcome:
     task = everyday_task(case.task)
     right, slips = case.rng(0), case.rng(1)
     episodes = [demonstrate(task, right) for _ in range(case.demonstrations - case.wrong)]
     episodes += [demonstrate(task, slips, wrong=True) for _ in range(case.wrong)]
     worlds = {split: _worlds(task, split, case) for split in SPLITS}
     found: Successes = {}
-    for method, agent in _agents(episodes, case).items():
+    agents = _agents(episodes, case)
+    for method, agent in agents.items():
         for split, those in worlds.items():
             found[method, split] = [_success(task, agent, world, case.number) for world in those]
-    return found
+    own = agents["meip"]
+    if not isinstance(own, Task):
+        return _Outcome(found, [], False)
+    plans = [
+        (world, right) for split in SPLITS for world, right in zip(worlds[split], found["meip", split], strict=True)
+    ]
+    unlike = own.provenance.evidence["unlike_the_others"]
+    sure = [(_sure(own, world, case.number), right) for world, right in plans]
+    return _Outcome(found, sure, unlike[:1] == [case.demonstrations])
 
 
 def _worlds(task: EverydayTask, split: str, case: _Case) -> list[Any]:
@@ -163,6 +208,14 @@ def _in_time(make: Callable[[], T]) -> T | None:
         return within(LEARN, make)
     except MeipError:
         return None
+
+
+def _sure(task: Task, world: Any, seed: int) -> float:
+    """How sure a task is of its plan; not at all of none."""
+    try:
+        return within(PLAN, lambda: task.plan(world, seed=seed)).confidence or 0.0
+    except MeipError:
+        return 0.0
 
 
 def _success(task: EverydayTask, agent: Agent | None, world: Any, seed: int) -> float:

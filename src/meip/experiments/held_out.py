@@ -20,7 +20,7 @@ NAME = "held-out"
 TRAINED: tuple[Order, ...] = ("enforced", "free")
 OBJECTS = (4, 5, 6, 7)
 NOTES = ("Perfect: right order and every wish met, in the free world with 4, 5, 6 and 7 objects.",)
-UNUSED = {"data": "its worlds need no outside material", "out": "it has no figures"}
+UNUSED = {"data": "its worlds need no outside material"}
 Grades = list[tuple[float, float]]
 
 

@@ -11,6 +11,8 @@ offers       what may be said about the demonstrations: all forms that some choi
 sparse       few statements, each worth more than its price: a softmax over choices
 side_by_side two demonstrations woven into one of a larger world
 curves       the same choices by many curves of real quantities, and how much these count
+worth        what a statement has to be worth
+steps        what is not done while there is another way, and what it is done to first
 rules        what was never done, and what always came first
 enforced     what the world made everybody do first to each single thing
 endings      what was always so in the end
@@ -18,6 +20,7 @@ told         the small model that is told
 study        the fits to some demonstrations, and which of them are odd
 statements   what is told
 history      are steps compared by what they add to g, or to their history?
+corrections  a step of a plan was wrong: as how much that counts
 choosing     the one learner: from choices to a utility and preferences
 shown        demonstrated plans as rows of numbers, ready to be compared
 candidates   concepts that could matter, their order, and what is avoided

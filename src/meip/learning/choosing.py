@@ -18,6 +18,7 @@ import numpy as np
 
 from meip.base.arrays import Floats, Ints
 from meip.base.parallel import Shared, Workers
+from meip.learning.corrections import learned_from
 from meip.learning.enforced import always_ready
 from meip.learning.evidence import CHOICES, drawn
 from meip.learning.history import Histories, Score, score_of
@@ -65,7 +66,7 @@ def learn_choices(
         study = Study(dataclasses.replace(replayed, walks=tuple(rest)), options, say, workers, kept)
     if numbers:
         strange, aside = [(numbers[d], step) for d, step in strange], [numbers[d] for d in aside]
-    found = _learned(study, strange, aside)
+    found = learned_from(study, lambda: _learned(study, strange, aside))
     if numbers:
         few = f"{len(numbers)} of {shown} demonstrations were looked at, drawn by the seed: there were very many"
         found = dataclasses.replace(found, warnings=(*found.warnings, few))
@@ -81,7 +82,8 @@ def _read(
     count = len(replayed.walks)
     if short is None or count < 2:
         return replayed, {}
-    both = Study(dataclasses.replace(replayed, walks=(*replayed.walks, *short.walks)), options, _silent)
+    walks = (*replayed.walks, *short.walks)
+    both = Study(dataclasses.replace(replayed, walks=walks, corrections=()), options, _silent)
     losses = crossed(both.problem, both.evidence.walk, count, workers)
     left_out = sum(len(a.states) - len(b.states) for a, b in zip(replayed.walks, short.walks, strict=True))
     taken = "needed" if accidents(losses) else "shown"
@@ -100,7 +102,7 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     model = study.model(mean, None if study.curves is None else study.curves.weights)
     candidates = Nevers(evidence, offers, None if study.curves is None else study.foreseen())
     rules = candidates.found() if study.options.concepts is None else []
-    study.say(stage="rules", never=[str(offers.forms.concept(rule.form)) for rule in rules])
+    study.say(stage="rules", never=[str(rule.concept) for rule in rules])
     score = score_of(study, study.options.score)
     study.say(stage="score", **score.report)
     gained = _gained(study, model, score)
@@ -112,12 +114,11 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     enforced = tuple(Rule(concept, strength, 0.0, 0.0, 0) for concept in ready)
     ranked = np.flatnonzero(np.abs(model.firsts) > 1e-8)
     preferences = Preferences(
-        never=(*(_rule(study, rule) for rule in rules), *enforced),
+        never=(*map(_rule, rules), *enforced),
         order=order,
         first=tuple(
-            First(offers.forms.concepts[k], largest, float(model.firsts[j]))
+            First(offers.ranked[j].concept, offers.ranked[j].largest, float(model.firsts[j]), offers.ranked[j].step)
             for j in ranked
-            for k, largest in [offers.ranked[j]]
         ),
         done=summed(terms_of(offers.done, model.reasons)),
         stop=model.stop,
@@ -198,9 +199,8 @@ def _warnings(
     return tuple(found)
 
 
-def _rule(study: Study, rule: Never) -> Rule:
-    concept = study.offers.forms.concept(rule.form)
-    return Rule(concept, rule.strength, rule.evidence, rule.price, rule.possible, rule.broken)
+def _rule(rule: Never) -> Rule:
+    return Rule(rule.concept, rule.strength, rule.evidence, rule.price, rule.possible, rule.broken, rule.step)
 
 
 def _ordered(study: Study, pairs: Sequence[tuple[int, int]], strength: float) -> tuple[Before, ...]:
@@ -229,7 +229,7 @@ def _held_out(
         model = study.without(d)
         mine = evidence.fold == d
         loss = float(study.loss_without(d)[mine].mean()) if mine.any() else 0.0
-        others = {rule.form: rule.strength for rule in without[d]} if rules else {}
+        others = {rule.concept: rule.strength for rule in without[d]} if rules else {}
         found.append(
             HeldOut(
                 tuple(study.number(int(k)) for k in np.flatnonzero(evidence.fold_of[evidence.same] == d)),
@@ -237,7 +237,7 @@ def _held_out(
                 study.utility(model),
                 summed(terms_of(offers.done, model.reasons)),
                 model.stop,
-                (*(others.get(rule.form, 0.0) for rule in rules), *enforced),
+                (*(others.get(rule.concept, 0.0) for rule in rules), *enforced),
                 tuple(model.firsts[ranked].tolist()),
             )
         )
@@ -275,7 +275,7 @@ def _patience(study: Study, utility: Utility, preferences: Preferences) -> dict[
     walks = [evidence.replayed.walks[evidence.representative(d)] for d in range(evidence.kinds)]
     every = -(-sum(len(walk.states) for walk in walks) // CHOICES)  # of many steps some
     count = 0
-    for walk, fold in zip(walks, evidence.fold_of.tolist(), strict=True):
+    for walk, fold in zip(walks, evidence.fold_of[: evidence.kinds].tolist(), strict=True):
         graph = evidence.replayed.graphs[walk.graph]
         chooser = Chooser(graph, ranking, fold + 1 if preferences.judges else 0)
         if preferences.judges:

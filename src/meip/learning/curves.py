@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,9 +84,11 @@ class Curves:
         """Fit the members, which see shares of the concepts drawn with the seed."""
         evidence = self.evidence
         self._seen = np.random.default_rng([seed, 31]).random((MEMBERS, len(self))) < SHARE
-        self._fold = np.arange(evidence.kinds) % FOLDS  # [kinds]
+        none = np.full(len(evidence.fold_of) - evidence.kinds, -1)
+        self._fold = np.append(np.arange(evidence.kinds) % FOLDS, none)  # [kinds, corrections]
         folds = range(min(FOLDS, evidence.kinds))
-        shares = [np.ones(evidence.count), *((self._fold[evidence.demo] != k).astype(np.float64) for k in folds)]
+        weight = evidence.weight
+        shares = [weight, *(weight * (self._fold[evidence.demo] != k) for k in folds)]
         self.weights, *self._held_out = self._means(shares, workers or Workers())  # each [M + H + 1]
 
     def __len__(self) -> int:
@@ -135,7 +138,8 @@ class Curves:
         return Weighed(share, scale, report)
 
     def _by_demonstration(self, scores: Floats) -> Floats:
-        return np.bincount(self.evidence.demo, self._losses(scores)[0], self.evidence.kinds).astype(np.float64)
+        kinds = self.evidence.kinds
+        return np.bincount(self.evidence.demo, self._losses(scores)[0], kinds).astype(np.float64)[:kinds]
 
     def _losses(self, scores: Floats) -> tuple[Floats, Floats]:
         return softmax(scores, self.evidence.start, self.evidence.group, self.evidence.chosen)
@@ -187,8 +191,7 @@ def _climbed(place: tuple[int, int], given: _Climbed) -> Floats:
         residual = p * each
         residual[chosen] -= share
         gradient = columns.T @ residual + RIDGE * weights
-        mean = np.add.reduceat(columns * p[:, None], start[:-1], axis=0)
-        curvature = columns.T @ (columns * (p * each)[:, None]) - mean.T @ (mean * share[:, None])
+        curvature = _curvature(columns, p, share, start, group)
         step = np.linalg.solve(curvature + RIDGE * np.eye(len(weights)), gradient)
         value = float(losses @ share) + RIDGE / 2 * float(weights @ weights)
         slope, size = float(gradient @ step), 1.0
@@ -202,3 +205,11 @@ def _climbed(place: tuple[int, int], given: _Climbed) -> Floats:
         if slope < CLOSE:
             break
     return weights
+
+
+def _curvature(columns: Floats, p: Floats, share: Floats, start: Ints, group: Ints) -> Floats:
+    """The second derivative of the loss: the spread of the columns in each choice. A product of a table with itself
+    takes half the time of one of two."""
+    mean = np.stack([p[a:b] @ columns[a:b] for a, b in pairwise(start.tolist())]) * np.sqrt(share)[:, None]
+    table = columns * np.sqrt(p * share[group])[:, None]
+    return np.asarray(table.T @ table - mean.T @ mean, np.float64)

@@ -9,16 +9,17 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import LearningError
 from meip.concepts.values.denotation import Denotation
-from meip.model.choices import Choices, Replayed, choices
+from meip.model.choices import Choices, Replayed, Walk, choices
 from meip.model.domain import Domain
 
-__all__ = ["CHOICES", "RISK", "Evidence", "drawn"]
+__all__ = ["CHOICES", "RISK", "TOGETHER", "Effects", "Evidence", "drawn"]
 
 RISK = 0.05  # what happens more rarely than this is not risked
 ALTERNATIVES = 6000  # in all: of choices with more than their share, some alternatives are drawn
@@ -40,11 +41,36 @@ def drawn(replayed: Replayed, seed: int) -> tuple[Replayed, list[int] | None]:
     order = np.random.default_rng([seed, 43]).permutation(len(sizes))
     room = max(FOLDS, int(np.searchsorted(np.cumsum(np.array(sizes)[order]), STATES)))
     numbers = sorted(order[:room].tolist())
-    used = list(dict.fromkeys(replayed.walks[k].graph for k in numbers))
+    chosen = [replayed.walks[k] for k in numbers]
+    used = list(dict.fromkeys(walk.graph for walk in (*chosen, *(one.walk for one in replayed.corrections))))
     place = {graph: k for k, graph in enumerate(used)}
-    walks = [dataclasses.replace(walk, graph=place[walk.graph]) for walk in (replayed.walks[k] for k in numbers)]
+
+    def moved(walk: Walk) -> Walk:
+        return dataclasses.replace(walk, graph=place[walk.graph])
+
+    corrections = tuple(dataclasses.replace(one, walk=moved(one.walk)) for one in replayed.corrections)
     graphs = tuple(replayed.graphs[k] for k in used)
-    return dataclasses.replace(replayed, graphs=graphs, walks=tuple(walks)), numbers
+    return Replayed(graphs, tuple(map(moved, chosen)), corrections, replayed.proposal), numbers
+
+
+class Effects(NamedTuple):
+    """What alternatives lead to. It can be sent to other processes, worlds need not."""
+
+    before: Ints  # [N] the state in which there is the choice
+    after: Ints  # [O]
+    odds: Floats  # [O]
+    first: Ints  # [N] the first outcome
+
+    def change(self, columns: Floats) -> Floats:
+        """What each alternative changes [N, F], from columns over the states [S, F]."""
+        found = np.empty((len(self.before), columns.shape[1]))
+        for first in range(0, columns.shape[1], TOGETHER):
+            some = columns[:, first : first + TOGETHER]
+            mean = some[self.after]
+            if len(self.after) > len(self.before):
+                mean = np.add.reduceat(mean * self.odds[:, None], self.first, axis=0)
+            np.subtract(mean, some[self.before], out=found[:, first : first + TOGETHER])
+        return found
 
 
 class Evidence:
@@ -53,10 +79,15 @@ class Evidence:
     Where a world declares its own goal, when to stop is not for the demonstrator to choose: then stopping is no
     alternative, but to stay at the goal is right among what else could be done there. Nor is stopping an alternative at
     the end of the world's time.
+
+    A correction is two choices more (`choices`). It has a kind of its own, after those of demonstrations, and is in no
+    fold: every model has seen it. Nothing else is read off it but that its right step led to a state that is all right.
     """
 
     def __init__(self, replayed: Replayed, seed: int = 0, most: int = ALTERNATIVES) -> None:
         self.replayed = replayed
+        self.walks = [*replayed.walks, *(one.walk for one in replayed.corrections)]
+        """Demonstrations, and plans up to their corrections."""
         found = choices(replayed)
         self.goals = [graph.has_goal for graph in replayed.graphs]
         self.dropped = 0
@@ -81,13 +112,13 @@ class Evidence:
             if not looked_at[c]:
                 kept.append(rows[:0])
                 continue
-            graph = self.replayed.graphs[self.replayed.walks[walk].graph]
+            graph = self.replayed.graphs[self.walks[walk].graph]
             last = found.shown[rows[-1]]  # stopping comes last
-            late = len(self.replayed.walks[walk].states) >= graph.horizon
+            late = len(self.walks[walk].states) >= graph.horizon
             if not last if graph.has_goal else last and late:
                 rows = rows[~found.stop[rows]]
             if len(rows) > share:
-                needed = rows[found.shown[rows] | found.stop[rows]]
+                needed = rows[found.shown[rows] | found.stop[rows] | found.rejected[rows]]
                 others = np.setdiff1d(rows, needed)
                 drawn = rng.choice(others, share - len(needed), replace=False)
                 self.dropped += len(rows) - share
@@ -115,20 +146,28 @@ class Evidence:
         self.group = np.repeat(np.arange(self.count), np.diff(self.start))  # [N] the choice of an alternative
         self.chosen = np.flatnonzero(found.shown[self.rows])  # [C]
         self.demo: Ints = found.walk[used] if used else np.zeros(0, np.int64)  # [C]
-        own = np.array([not self.goals[self.replayed.walks[w].graph] for w in self.demo], np.bool_)  # [C]
+        own = np.array([not self.goals[self.walks[w].graph] for w in self.demo], np.bool_)  # [C]
         self.stop: Bools = found.stop[self.rows] & own[self.group]  # [N] to stay at a goal is not to stop
         self.walk = self.demo.copy()
+        self.rejected: Bools = found.rejected[self.rows]  # [N] what was done instead where a plan was corrected
+        self.corrected: Bools = self.walk >= len(self.replayed.walks)  # [C]
+        self.instead: Bools = np.isin(np.arange(self.count), self.group[self.rejected])  # [C] just of right and wrong
+        self.weight = np.ones(self.count)  # [C] how often it counts
         self._state = found.state[used] if used else np.zeros(0, np.int64)
-        begun = np.searchsorted(found.walk, np.arange(len(self.replayed.walks)))  # of each walk, its first choice
+        begun = np.searchsorted(found.walk, np.arange(len(self.walks)))  # of each walk, its first choice
         self.step = np.array(used, np.int64) - begun[self.walk]  # [C] in its demonstration, from 0
+        for c in np.flatnonzero(self.corrected):
+            self.step[c] = len(self.walks[self.walk[c]].states) - 1
 
     def _number(self, found: Choices, kept: list[Ints]) -> None:
         """Number the states of interest in one batch, problem by problem."""
         place: dict[tuple[int, int], int] = {}
-        walks = self.replayed.walks
+        walks = self.walks
         wanted: list[dict[int, None]] = [{int(g.initial[0]): None} for g in self.replayed.graphs]
         for walk in walks:
             wanted[walk.graph].update(dict.fromkeys(walk.states))
+        for one in self.replayed.corrections:
+            wanted[one.walk.graph][one.outcome] = None
         outcomes = [found.outcomes[row] for row in self.rows]
         for row, these in enumerate(outcomes):
             wanted[walks[self.demo[self.group[row]]].graph].update((s, None) for _, s in these)
@@ -147,7 +186,10 @@ class Evidence:
         self.denotation = Denotation(self.domain, blocks, np.array(initial, np.int64))
         graph_of = [walks[d].graph for d in self.demo]
         self.at = np.array([place[g, int(s)] for g, s in zip(graph_of, self._state, strict=True)], np.int64)  # [C]
-        self.paths = [np.array([place[w.graph, s] for s in w.states], np.int64) for w in walks]
+        self._ways = [np.array([place[w.graph, s] for s in w.states], np.int64) for w in walks]
+        self.paths = self._ways[: len(self.replayed.walks)]
+        """Of demonstrations."""
+        self._right = [place[one.walk.graph, one.outcome] for one in self.replayed.corrections]
         flat = [(p, place[graph_of[self.group[row]], s]) for row, these in enumerate(outcomes) for p, s in these]
         self.first = np.cumsum([0, *(len(these) for these in outcomes)]).astype(np.int64)[:-1]  # [N] first outcome
         self.after = np.array([s for _, s in flat], np.int64)  # [O]
@@ -165,13 +207,18 @@ class Evidence:
 
     @cached_property
     def shown_states(self) -> Ints:
-        """The states that demonstrations went through, one demonstration after the other."""
-        return np.concatenate(self.paths)
+        """The states that demonstrations went through, one demonstration after the other, and those that corrections
+        led to."""
+        return np.concatenate([*self.paths, np.array(self._right, np.int64)])
+
+    def past(self, c: int) -> Ints:
+        """The states up to a choice, with its own."""
+        return self._ways[int(self.walk[c])][: int(self.step[c]) + 1]
 
     @cached_property
     def stopped(self) -> Ints:
         """The demonstrations that stopped by themselves; none where it was fewer than two."""
-        found = np.unique(self.walk[self.stop[self.chosen]])
+        found = np.unique(self.walk[self.stop[self.chosen] & ~self.corrected])
         return np.asarray(found if len(found) > 1 else found[:0], np.int64)
 
     @cached_property
@@ -190,10 +237,12 @@ class Evidence:
         self.same = same
         """[D] the kind of each demonstration: those of one kind are the same."""
         self.kinds = len(known)
-        self.demo = same[self.demo] if self.count else self.demo
+        corrections = len(self.replayed.corrections)
+        of = np.append(same, self.kinds + np.arange(corrections))
+        self.demo = of[self.demo] if self.count else self.demo
         self.folds = min(self.kinds, FOLDS)
-        self.fold_of = np.arange(self.kinds) % FOLDS
-        """[kinds] the fold in which a kind is left out."""
+        self.fold_of = np.append(np.arange(self.kinds) % FOLDS, np.full(corrections, -1))
+        """[kinds, corrections] the fold in which a kind is left out; -1: none."""
         self.fold = self.fold_of[self.demo] if self.count else self.demo
         """[C]"""
         self.copies = self._copies()
@@ -211,17 +260,13 @@ class Evidence:
         """The first demonstration of a kind."""
         return int(np.flatnonzero(self.same == kind)[0])
 
+    @cached_property
+    def effects(self) -> Effects:
+        return Effects(self.at[self.group], self.after, self.odds, self.first)
+
     def change(self, columns: Floats) -> Floats:
         """What each alternative changes [N, F], from columns over the states [S, F]."""
-        found = np.empty((len(self.rows), columns.shape[1]))
-        before = self.at[self.group]
-        for first in range(0, columns.shape[1], TOGETHER):
-            some = columns[:, first : first + TOGETHER]
-            mean = some[self.after]
-            if not self.certain:
-                mean = np.add.reduceat(mean * self.odds[:, None], self.first, axis=0)
-            found[:, first : first + TOGETHER] = mean - some[before]
-        return found
+        return self.effects.change(columns)
 
     def mean(self, column: Floats) -> Floats:
         """The mean of a column [S] after each alternative [N]; NaN where it may be missing."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from meip.base.arrays import Bools, Floats, Ints
 from meip.base.errors import LearningError, did_you_mean
+from meip.base.parallel import Shared, Workers
 from meip.base.running import digest, one_round, packed_floats, unpacked_floats
 from meip.concepts.check import kind
 from meip.concepts.language import Concept
@@ -26,7 +28,7 @@ from meip.learning.ranking_svm import (
 )
 from meip.learning.selection import precedence
 from meip.learning.shown import ShownPlans
-from meip.search.pool import Pool, PoolOptions, relaxed_log_odds
+from meip.search.pool import Draw, Drawn, Pool, PoolOptions, drawn, relaxed_log_odds
 from meip.utility.ordering import kendall_tau
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import KNOTS, Utility, UtilityTerm, features, place_knots, with_weights
@@ -75,8 +77,10 @@ class Trial:
 class Study:
     """A training set with its pools: fits sets of concepts to it."""
 
-    def __init__(self, training: ShownPlans, options: StudyOptions | None = None) -> None:
-        self.training = training
+    def __init__(
+        self, training: ShownPlans, options: StudyOptions | None = None, workers: Workers | None = None
+    ) -> None:
+        self.training, self.workers = training, workers or Workers()
         self.options = options or StudyOptions()
         self.pools: list[Pool] = []
         self._fits = 0
@@ -124,20 +128,33 @@ class Study:
         return self.fit_features(terms, features(terms, values, missing), start)
 
     def fit_features(self, terms: Sequence[UtilityTerm], matrix: Floats, start: Floats | None = None) -> Trial:
-        """The same with the features already computed. Fits follow one another in the same order in every run of the
-        same, so that their number and their features tell them apart."""
-        self._fits += 1
-        found = one_round(
-            lambda: f"fit {self._fits} {digest(matrix)}", lambda: self._fitted(terms, matrix, start), _packed, _unpacked
-        )
+        """The same with the features already computed."""
+        return self.fit_many([(terms, [matrix])], start)[0]
+
+    def fit_many(
+        self, candidates: Sequence[tuple[Sequence[UtilityTerm], Sequence[Floats]]], start: Floats | None = None
+    ) -> list[Trial]:
+        """Fit several sets of concepts, given as terms and tables of their features, by all workers. Fits follow one
+        another in the same order in every run of the same, so that their number and features tell them apart."""
+        items = []
+        for terms, tables in candidates:
+            self._fits += 1
+            items.append((self._fits, tables, _order_broken(terms), start))
+        found = self.workers.map_compiled(_fitted, items, Shared(self._fitter()))
+        return [
+            self._trial(terms, _side_by_side(tables), one)
+            for (terms, tables), one in zip(candidates, found, strict=True)
+        ]
+
+    def _trial(self, terms: Sequence[UtilityTerm], matrix: Floats, found: Fit) -> Trial:
         g = matrix @ found.weights if matrix.shape[1] else np.zeros(len(matrix))
         taus = tuple(kendall_tau(g[rows]) for rows in self.training.demonstrated_rows())
         return Trial(with_weights(terms, found.weights), found, taus)
 
-    def _fitted(self, terms: Sequence[UtilityTerm], matrix: Floats, start: Floats | None) -> Fit:
-        if self.options.objective == "likelihood":
-            return self.objective.fit(matrix, start, below=None if self.exact else _order_broken(terms))
-        return self._fit_svm(terms, matrix)
+    def _fitter(self) -> _Fitter:
+        """What all fits have in common now."""
+        chains = [] if self.options.objective == "likelihood" else self._pairs()
+        return _Fitter(self.options.objective, self.objective, self.exact, chains)
 
     def ranking(self, utility: Utility) -> UtilityRanking:
         return UtilityRanking([utility])
@@ -145,8 +162,15 @@ class Study:
     def grow(self, utility: Utility) -> None:
         """Add samples of the current model to the pools (and to the plans that the Ranking SVM has generated)."""
         ranking = self.ranking(utility)
-        for pool in self.pools:
-            pool.grow(ranking)
+        wanted = [pool.wanted() for pool in self.pools]
+        draws = [draw for draw in wanted if draw is not None]
+        if self.workers.alone:
+            found = iter([drawn(draw, ranking) for draw in draws])
+        else:  # worlds are asked: processes
+            found = iter(self.workers.map(partial(_drawn, utility), draws))
+        for pool, draw in zip(self.pools, wanted, strict=True):
+            if draw is not None:
+                pool.add(ranking, draw, next(found))
         self._objective = None
         _ = self.objective
         if self.options.objective != "likelihood":
@@ -187,33 +211,66 @@ class Study:
             self._objective = None
             _ = self.objective
 
-    def _fit_svm(self, terms: Sequence[UtilityTerm], matrix: Floats) -> Fit:
-        """The Ranking SVM on pairs within a case: with our labels, or with the paper's as printed."""
-        if not matrix.shape[1]:
-            return Fit(np.zeros(0), 0.0, (), True, 0)
-        literal = self.options.objective == "svm-literal"
-        rows, chains = matrix, []
+    def _pairs(self) -> list[RankedPairs]:
+        """The pairs of a Ranking SVM within each case: with our labels, or with the paper's as printed."""
+        chains = []
         for case, generated in zip(self.training.cases, self._generated, strict=True):
             shown = self._as_rows(case.graph, [s.intended for s in case.shown])
             made = self._as_rows(case.graph, generated)
-            if literal:
+            if self.options.objective == "svm-literal":
                 chains.append(literal_pairs(*shown, *made))
             else:
                 chains.append(demonstration_pairs(*shown))
                 if generated:
                     chains.append(first_deviation_pairs(*shown, *made))
-        if not literal:
-            rows, imagined = _with_imagined(terms, matrix, combine(*chains))
-            chains.append(imagined)
-        found = fit_ranking(rows, combine(*chains), loss="hinge" if literal else "squared_hinge", margin=SVM_MARGIN)
-        likelihood, _ = self.objective.evaluate(matrix, found.w)  # comparable between rounds, unlike the SVM's own
-        return Fit(found.w, likelihood, (), found.converged, found.iterations)
+        return chains
 
     def _as_rows(self, graph: int, plans: Sequence[tuple[int, ...]]) -> tuple[Ints, Ints]:
         states = np.full((len(plans), max((len(p) for p in plans), default=1)), -1, np.int64)
         for row, plan in zip(states, plans, strict=True):
             row[: len(plan)] = plan
         return self.training.rows(graph, states), np.array([len(p) for p in plans], np.int64)
+
+
+class _Fitter(NamedTuple):
+    """How features are fitted. It can be sent to other processes, worlds need not."""
+
+    objective: Objective
+    likelihood: Likelihood
+    exact: bool
+    """Are all plans listed?"""
+    chains: list[RankedPairs]
+    """What a Ranking SVM ranks."""
+
+    def fit(self, matrix: Floats, broken: Floats, start: Floats | None) -> Fit:
+        """`broken`: the features of what is achieved out of order."""
+        if self.objective == "likelihood":
+            return self.likelihood.fit(matrix, start, below=None if self.exact else broken)
+        if not matrix.shape[1]:
+            return Fit(np.zeros(0), 0.0, (), True, 0)
+        rows, chains, literal = matrix, list(self.chains), self.objective == "svm-literal"
+        if not literal:
+            rows, imagined = _with_imagined(broken, matrix, combine(*chains))
+            chains.append(imagined)
+        found = fit_ranking(rows, combine(*chains), loss="hinge" if literal else "squared_hinge", margin=SVM_MARGIN)
+        likelihood, _ = self.likelihood.evaluate(matrix, found.w)  # comparable between rounds, unlike the SVM's own
+        return Fit(found.w, likelihood, (), found.converged, found.iterations)
+
+
+def _side_by_side(tables: Sequence[Floats]) -> Floats:
+    return tables[0] if len(tables) == 1 else np.hstack(tables)
+
+
+def _fitted(item: tuple[int, Sequence[Floats], Floats, Floats | None], fitter: _Fitter) -> Fit:
+    number, tables, broken, start = item
+    matrix = _side_by_side(tables)
+    return one_round(
+        lambda: f"fit {number} {digest(matrix)}", lambda: fitter.fit(matrix, broken, start), _packed, _unpacked
+    )
+
+
+def _drawn(utility: Utility, wanted: Draw, rng: np.random.Generator) -> Drawn:
+    return drawn(wanted, UtilityRanking([utility]))
 
 
 def _packed(fit: Fit) -> dict[str, Any] | None:
@@ -232,7 +289,7 @@ def _unpacked(value: dict[str, Any]) -> Fit:
     return Fit(weights, float(value["objective"]), log_z, value["converged"] is True, int(value["iterations"]))
 
 
-def _with_imagined(terms: Sequence[UtilityTerm], matrix: Floats, labelled: RankedPairs) -> tuple[Floats, RankedPairs]:
+def _with_imagined(broken: Floats, matrix: Floats, labelled: RankedPairs) -> tuple[Floats, RankedPairs]:
     """The rows, and after them imagined states in which b was achieved without a, for each order concept "b and not a"
     of which no label says anything: each ranks below a state that achieved nothing.
 
@@ -240,7 +297,7 @@ def _with_imagined(terms: Sequence[UtilityTerm], matrix: Floats, labelled: Ranke
     wanted, and labels at the first deviation say nothing about it.
     """
     seen = matrix[np.unique(labelled.items)]
-    unseen = [row for row in _order_broken(terms) if not (seen @ row > 1.5).any()]
+    unseen = [row for row in broken if not (seen @ row > 1.5).any()]
     first = len(matrix)
     rows = np.vstack([matrix, np.zeros((1, matrix.shape[1])), *unseen])
     pairs = [[first + 1 + k, first] for k in range(len(unseen))]

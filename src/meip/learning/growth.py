@@ -8,20 +8,23 @@ concepts. The budget is in columns, so that the same demonstrations give the sam
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from meip.base.arrays import Floats, Ints
+from meip.base.distinct import column_prints
+from meip.base.parallel import Shared, Workers
 from meip.base.running import look
 from meip.concepts.bank import ConceptBank
 from meip.concepts.check import signature
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import Concept, Quantified, Term
 from meip.concepts.parser import parse_concept
-from meip.learning.evidence import Evidence
+from meip.concepts.values.denotation import Denotation
+from meip.learning.evidence import Effects, Evidence
 from meip.learning.offers import offered
 from meip.learning.selection import Pruner
 from meip.learning.sparse import FEW, Problem, path
@@ -34,6 +37,7 @@ BUDGET = 6000  # concepts that become candidates
 TERMS = 3000  # of a level that are built on
 TOGETHER = 1000  # columns that are looked at together
 DIGITS = 9
+IMPRESSIONS, TOLD = 400, 6  # concepts of a level that are looked at for a first impression, and those that are told
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,18 @@ class Grown:
 class Growth(Pruner):
     """The concepts of a grammar for some evidence, level by level, within a budget."""
 
-    def __init__(self, evidence: Evidence, grammar: Grammar, budget: int | None = None, terms: int = TERMS) -> None:
+    def __init__(
+        self,
+        evidence: Evidence,
+        grammar: Grammar,
+        budget: int | None = None,
+        terms: int = TERMS,
+        workers: Workers | None = None,
+        say: Callable[..., None] | None = None,
+    ) -> None:
         super().__init__(evidence.denotation)
-        self.evidence, self.terms = evidence, terms
+        self.evidence, self.terms, self.workers, self.say = evidence, terms, workers or Workers(), say
+        self._common = Shared(evidence.denotation)
         self.budget = (grammar.max_concepts or BUDGET) if budget is None else budget
         self.thresholds = thresholds(evidence) if grammar.numbers else ()
         named = dataclasses.replace(grammar, max_concepts=None, thresholds=(*grammar.thresholds, *self.thresholds))
@@ -87,9 +100,28 @@ class Growth(Pruner):
             told = {"level": level, "concepts": len(concepts), "kept": len(kept), "stopped": info.stopped}
             built = self._built_on.get(level)
             self.levels.append({**told, **({"terms": built[0], "terms_kept": built[1]} if built else {})})
+            self._tell(level, concepts[:IMPRESSIONS])
             if not room:
                 break
         return self.found
+
+    def _tell(self, level: int, concepts: Sequence[Concept]) -> None:
+        """Tell of a level, and what the shown steps bring about (or not) most beyond chance: a first impression, in
+        units of what chance alone would give it."""
+        if self.say is None or not concepts:
+            return
+        evidence = self.evidence
+        values, missing = evidence.denotation.matrix(concepts)
+        changes = evidence.change(np.where(missing, 0.0, values))
+        slope = -1.0 / np.diff(evidence.start)[evidence.group]
+        slope[evidence.chosen] += 1.0
+        telling = slope @ changes / np.maximum(np.sqrt((changes**2).sum(axis=0)), 1e-12)
+        first: dict[float, int] = {}  # one of those that are alike
+        for k in np.argsort(-np.abs(telling), kind="stable").tolist():
+            first.setdefault(round(abs(float(telling[k])), DIGITS), k)
+        chosen = [k for k in first.values() if abs(telling[k]) > 1e-9][:TOLD]
+        wanted = [(str(concepts[k]), float(telling[k])) for k in chosen]
+        self.say(stage="bank", level=level, found=len(self.found), impressions=wanted)
 
     @property
     def cuts(self) -> list[str]:
@@ -104,6 +136,8 @@ class Growth(Pruner):
 
     def __call__(self, level: int, terms: tuple[Term, ...]) -> list[Term]:
         """Of each different term the first; of too many to build on the most promising, by how many there are."""
+        if self.say is not None:
+            self.say(stage="bank", level=level, terms=len(terms), found=len(self.found))
         kept = super().__call__(level, terms)
         if level in (1, self.bank.rules.max_level) or len(kept) <= self.terms:
             return kept
@@ -117,23 +151,25 @@ class Growth(Pruner):
         count = len(concepts)
         if count <= room:
             return list(range(count))
-        steep = np.zeros(count)
-        known: set[bytes] = set()
-        slope = self._residual() if room else np.zeros(0)
-        for first in range(0, count if room else 0, TOGETHER):
-            look()
-            rows = range(first, min(first + TOGETHER, count))
-            values, missing = self.evidence.denotation.matrix(concepts[rows.start : rows.stop])
-            changes = self.evidence.change(np.where(missing, 0.0, values))
-            size = np.sqrt((changes**2).sum(axis=0))
-            steep[rows.start : rows.stop] = np.abs(slope @ changes) / np.maximum(size, 1e-12)
-            for place, column in zip(rows, np.round(changes, DIGITS).T + 0.0, strict=True):
-                key = column.tobytes()
-                if key in known or not column.any():
-                    steep[place] = -1.0
+        if not room:
+            return []
+        parts = [concepts[first : first + TOGETHER] for first in range(0, count, TOGETHER)]
+        screen = Shared(_Screen(self.evidence.denotation, self.evidence.effects, self._residual()))
+        steep, known = np.zeros(count), set[bytes]()
+        place = 0
+        for slopes, keys in self.workers.map_compiled(_screened, parts, screen):
+            for slope, key in zip(slopes.tolist(), keys, strict=True):
+                steep[place] = slope if key and key not in known else -1.0
                 known.add(key)
+                place += 1
         best: Ints = np.argsort(-steep, kind="stable")[:room]
         return sorted(best[steep[best] >= 0].tolist())
+
+    def _fingerprints(self, terms: Sequence[Term]) -> list[tuple[Any, ...] | None]:
+        """By all workers, some each."""
+        size = len(terms) if self.workers.alone else max(TOGETHER, -(-len(terms) // 16))
+        parts = [terms[first : first + size] for first in range(0, len(terms), max(size, 1))]
+        return [key for part in self.workers.map_compiled(_fingerprints_of, parts, self._common) for key in part]
 
     def _residual(self) -> Floats:
         """Shown less foreseen [N], by the concepts so far."""
@@ -152,3 +188,24 @@ class Growth(Pruner):
         shown = np.zeros(len(foreseen))
         shown[evidence.chosen] = 1.0
         return np.asarray(shown - foreseen, np.float64)
+
+
+class _Screen(NamedTuple):
+    """What concepts are screened by. It can be sent to other processes, worlds need not."""
+
+    denotation: Denotation
+    effects: Effects
+    slope: Floats  # [N]
+
+
+def _screened(concepts: Sequence[Concept], screen: _Screen) -> tuple[Floats, list[bytes]]:
+    """How steeply the likelihood rises along each of these, and a print of what alternatives change of it."""
+    look()
+    values, missing = screen.denotation.matrix(concepts)
+    changes = screen.effects.change(np.where(missing, 0.0, values))
+    size = np.sqrt((changes**2).sum(axis=0))
+    return np.abs(screen.slope @ changes) / np.maximum(size, 1e-12), column_prints(changes, DIGITS)
+
+
+def _fingerprints_of(terms: Sequence[Term], denotation: Denotation) -> list[tuple[Any, ...] | None]:
+    return denotation.fingerprints(tuple(terms))

@@ -68,12 +68,13 @@ class Histories:
             found[rows] = ranking(graph, states)[states]
         return found
 
-    def gains(self, g: Floats, sharpness: float) -> Floats:
-        """What each alternative adds [N], by g of the states [S]; nothing where one stops."""
+    def gains(self, g: Floats, sharpness: float, fold: int | None = None) -> Floats:
+        """What each alternative adds [N], by g of the states [S]; nothing where one stops, and outside of a fold."""
         evidence = self.evidence
         rise = np.zeros(len(evidence.after))
-        for c, outcomes in enumerate(self._outcomes):
-            past = g[evidence.paths[evidence.walk[c]][: evidence.step[c] + 1]]
+        wanted = range(evidence.count) if fold is None else np.flatnonzero(evidence.fold == fold).tolist()
+        for c in wanted:
+            outcomes, past = self._outcomes[c], g[evidence.past(c)]
             reached = standing(np.append(g[evidence.after[outcomes]], past[-1]), past, sharpness)
             rise[outcomes] = reached[:-1] - reached[-1]
         found = np.add.reduceat(rise * evidence.odds, evidence.first)
@@ -117,10 +118,10 @@ def _losses(study: Study) -> dict[float, Floats]:
     scores = {sharpness: np.zeros(len(evidence.rows)) for sharpness in (0.0, *SHARPNESS)}
     for d, model in enumerate(models):
         rows = (evidence.fold == d)[evidence.group]
-        plain = study.held_out_scores(d)
+        plain, own = study.held_out_scores(d), study.gains(model)
         scores[0.0][rows] = plain[rows]
         for sharpness in SHARPNESS:
-            bent = plain - study.gains(model) + histories.gains(g[:, d], sharpness)
+            bent = plain - own + histories.gains(g[:, d], sharpness, d)
             scores[sharpness][rows] = bent[rows]
     return {sharpness: _scaled(study, score) for sharpness, score in scores.items()}
 
@@ -131,4 +132,4 @@ def _scaled(study: Study, scores: Floats) -> Floats:
         softmax(scale * scores, evidence.start, evidence.group, evidence.chosen, study.odds)[0] for scale in SCALES
     ]
     best = min(tried, key=lambda losses: float(losses.sum()))
-    return np.bincount(evidence.demo, best, evidence.kinds).astype(np.float64)
+    return np.bincount(evidence.demo, best, evidence.kinds).astype(np.float64)[: evidence.kinds]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from meip.base.parallel import Workers
 from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
 from meip.learning.estimator import UtilityEstimator
@@ -89,10 +90,12 @@ class Learner(UtilityEstimator):
         self.tau_ = self.trial_.tau()
         return self
 
-    def learn(self, episodes: Sequence[Episode] | Replayed) -> Iterator[tuple[Round, dict[str, Any]]]:
+    def learn(
+        self, episodes: Sequence[Episode] | Replayed, workers: Workers | None = None
+    ) -> Iterator[tuple[Round, dict[str, Any]]]:
         """The rounds as they happen: (what is carried on, what is only for looking at)."""
         training = ShownPlans(episodes, chance_failures=self.chance_failures, seed=self.seed)
-        study = self.study_ = Study(training, self._options())
+        study = self.study_ = Study(training, self._options(), workers)
         concepts = [parse_concept(c, training.domain) if isinstance(c, str) else c for c in self.concepts]
         literal = self.objective == "svm-literal"
         trials = literal_rounds(study, concepts, self.rounds, self.tolerance) if literal else self._own(study, concepts)

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
 from meip.base.arrays import Floats
+from meip.base.distinct import column_prints
+from meip.base.parallel import Shared, Workers
 from meip.concepts.canonical import conjuncts
 from meip.concepts.check import kind, signature
 from meip.concepts.language import (
@@ -33,13 +35,14 @@ from meip.concepts.language import (
     walk,
 )
 from meip.learning import forms
-from meip.learning.evidence import Evidence
+from meip.learning.evidence import Effects, Evidence
 from meip.learning.forms import Form, Forms
+from meip.learning.steps import Steps
 from meip.learning.thresholds import number_between
 from meip.model.domain import Domain
 from meip.utility.preferences import beaten
 
-__all__ = ["FEW_VALUES", "Offers", "offered", "quantity"]
+__all__ = ["FEW_VALUES", "Offers", "Ranked", "offered", "quantity"]
 
 ENDS, STEPS = 4, 4  # numbers of a count that are named: at the end, and on the way
 FEW_VALUES = 8  # a function with no more values than this has steps as a count has
@@ -49,9 +52,19 @@ BALANCED, UNBALANCED = 40, 2  # counts that are compared, and by how much they m
 COMPARED = 16  # counts, and quantities, that are compared with each other
 DONE = (forms.TRUTH, forms.EQUAL, forms.LEAST, forms.SAME)  # what may be a reason to stop
 DIGITS = 9
-TOGETHER = 1000  # columns that are compared together, so that there is no second table of all of them
+PART = 500  # columns that are made together, so that there is no second table of all of them
 AGREEMENT, AGREED = 1.1, 0.5  # what comes off a price for agreement with the goal, and the least that is left
 RELATIVE = 2.5  # the price of a number that depends on the size of the world; of others it is 1
+
+
+class Ranked(NamedTuple):
+    """A quantity by whose value one alternative may come before another."""
+
+    concept: Concept
+    largest: bool
+    """Does the largest come first?"""
+    step: bool
+    """Is it a quantity of steps? Else of the states that they lead to."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +77,8 @@ class Offers:
     """True at the end of every demonstration: reasons to stop."""
     stopped: Floats  # [N, H] 1 where it is over after the alternative, or it is to stop, and the reason holds
     values: Floats  # [S, K] of the concepts, NaN where they are missing
-    ranked: tuple[tuple[int, bool], ...]
-    """Concepts by whose value one alternative may come before another, and whether the largest comes first."""
+    ranked: tuple[Ranked, ...]
+    """By what one alternative may come before another."""
     beaten: Floats  # [N, Q] 1 where an alternative changes the value and another one would change it to a better one
 
     @property
@@ -74,35 +87,68 @@ class Offers:
 
 
 def offered(
-    evidence: Evidence, concepts: Sequence[Concept], values: Floats, *, numbers: bool = True, simple: bool = False
+    evidence: Evidence,
+    concepts: Sequence[Concept],
+    values: Floats,
+    *,
+    numbers: bool = True,
+    simple: bool = False,
+    workers: Workers | None = None,
 ) -> Offers:
     """Every form of these concepts (values [S, K]) that matters to some choice; `simple`: truths and lines only.
 
     Without `numbers` none is named, and counts are lines by one.
     """
     kinds = [kind(c, evidence.domain) for c in concepts]
+    made = _Prints(evidence.effects, values, workers or Workers())
     found = _alone(evidence, concepts, kinds, values, numbers)
     if simple:
         found = found.take([j for j, row in enumerate(found.rows) if row.form in (forms.TRUTH, forms.LINE)])
-    all_forms, changes = _distinct(found, evidence.change(found.columns(values)))
-    pairs = Forms(concepts, []) if simple else _paired(evidence, all_forms, kinds, values, numbers)
+    keys = made(found)
+    kept = _distinct(found, keys)
+    found, keys = found.take(kept), [keys[j] for j in kept]
+    pairs = Forms(concepts, []) if simple else _paired(evidence, found, kinds, values, numbers)
     if len(pairs):
-        both = all_forms + pairs
-        table = np.hstack([changes, evidence.change(pairs.columns(values))])
-        all_forms, changes = _distinct(both, table)
-    done, stopped = _reasons(evidence, all_forms, values, numbers and not simple)
-    all_forms, changes = _by_the_most_that_chance_allows(evidence, all_forms, changes)
+        found, keys = found + pairs, [*keys, *made(pairs)]
+        found = found.take(_distinct(found, keys))
+    done, stopped = _reasons(evidence, found, values, numbers and not simple)
+    found, changes = _by_the_most_that_chance_allows(evidence, found, _changes(evidence, found, values))
     ranked, lost = _ranked(evidence, concepts, kinds, values) if not simple else ((), np.zeros((len(evidence.rows), 0)))
-    return Offers(all_forms, changes, done, stopped, values, ranked, lost)
+    return Offers(found, changes, done, stopped, values, ranked, lost)
 
 
-def _distinct(found: Forms, changes: Floats) -> tuple[Forms, Floats]:
-    """One form for each different column that is not zero throughout: the cheapest, then the first by its text."""
+class _Prints:
+    """Short prints of what alternatives change of forms: the same for the same, empty for nothing at all. The columns
+    are made some at a time, by all workers, and not kept."""
+
+    def __init__(self, effects: Effects, values: Floats, workers: Workers) -> None:
+        self.shared, self.workers = Shared((effects, values)), workers
+
+    def __call__(self, found: Forms) -> list[bytes]:
+        parts = [Forms((), found.rows[first : first + PART]) for first in range(0, len(found), PART)]
+        return [key for part in self.workers.map_compiled(_prints_of, parts, self.shared) for key in part]
+
+
+def _prints_of(found: Forms, shared: tuple[Effects, Floats]) -> list[bytes]:
+    effects, values = shared
+    return column_prints(effects.change(found.columns(values)), DIGITS)
+
+
+def _changes(evidence: Evidence, found: Forms, values: Floats) -> Floats:
+    """What each alternative changes of the forms [N, F]."""
+    changes = np.empty((len(evidence.rows), len(found)))
+    for first in range(0, len(found), PART):
+        some = Forms((), found.rows[first : first + PART])
+        changes[:, first : first + PART] = evidence.change(some.columns(values))
+    return changes
+
+
+def _distinct(found: Forms, keys: Sequence[bytes]) -> list[int]:
+    """The place of one form for each different print that is not empty: the cheapest, then the first by its text."""
     groups: dict[bytes, list[int]] = {}
-    for first in range(0, changes.shape[1], TOGETHER):
-        rounded = np.ascontiguousarray(np.round(changes[:, first : first + TOGETHER], DIGITS).T) + 0.0
-        for j in np.flatnonzero(np.abs(rounded).sum(axis=1) > 0):
-            groups.setdefault(blake2b(rounded[j].tobytes(), digest_size=16).digest(), []).append(first + int(j))
+    for j, key in enumerate(keys):
+        if key:
+            groups.setdefault(key, []).append(j)
     kept = []
     for members in groups.values():
         least = min(found.rows[j].price for j in members)
@@ -110,8 +156,7 @@ def _distinct(found: Forms, changes: Floats) -> tuple[Forms, Floats]:
         kept.append(
             min(cheapest, key=lambda j: str(found.concepts[found.rows[j].concept])) if cheapest[1:] else cheapest[0]
         )
-    kept.sort()
-    return found.take(kept), np.ascontiguousarray(changes[:, kept])
+    return sorted(kept)
 
 
 def _by_the_most_that_chance_allows(evidence: Evidence, found: Forms, changes: Floats) -> tuple[Forms, Floats]:
@@ -124,7 +169,8 @@ def _by_the_most_that_chance_allows(evidence: Evidence, found: Forms, changes: F
     scaled = np.isin(found.kinds, forms.TRUE_OR_FALSE) & (most > 1e-9) & (most < 1)
     scale = np.where(scaled, most, 1.0)
     rows = [row._replace(scale=float(s)) if on else row for row, s, on in zip(found.rows, scale, scaled, strict=True)]
-    return Forms(found.concepts, rows), changes / scale
+    changes /= scale
+    return Forms(found.concepts, rows), changes
 
 
 def _alone(
@@ -262,7 +308,9 @@ def _reasons(evidence: Evidence, found: Forms, values: Floats, numbers: bool) ->
     if not len(chosen):
         return none
     held = chosen.columns(values)[evidence.after] * evidence.odds[:, None]
-    return _distinct(chosen, np.add.reduceat(held, evidence.first, axis=0) * ending[:, None])
+    table: Floats = np.add.reduceat(held, evidence.first, axis=0) * ending[:, None]
+    kept = _distinct(chosen, column_prints(table, DIGITS))
+    return chosen.take(kept), np.ascontiguousarray(table[:, kept])
 
 
 def _enough(evidence: Evidence, found: Forms, values: Floats) -> list[Form]:
@@ -310,12 +358,13 @@ def _shortest(above: float, to: float) -> float:
 
 def _ranked(
     evidence: Evidence, concepts: Sequence[Concept], kinds: Sequence[str], values: Floats
-) -> tuple[tuple[tuple[int, bool], ...], Floats]:
-    """First by a quantity: for real concepts, which alternatives are beaten by another one."""
+) -> tuple[tuple[Ranked, ...], Floats]:
+    """First by a quantity: for real concepts, of states and of steps, which alternatives are beaten by another one."""
     chosen = [k for k, kind in enumerate(kinds) if kind == "real" and quantity(concepts[k], evidence)]
-    found: list[tuple[int, bool]] = []
-    columns: list[Floats] = []
-    known: set[bytes] = set()
+    of_steps = Steps(evidence).quantities()
+    found = [Ranked(concept, largest, True) for concept, largest, _ in of_steps]
+    columns = [column for _, _, column in of_steps]
+    known = {column.tobytes() for column in columns}
     for k in sorted(chosen, key=lambda k: (concepts[k].complexity, str(concepts[k]))):
         after = evidence.mean(values[:, k])
         before = values[evidence.at[evidence.group], k]
@@ -324,7 +373,7 @@ def _ranked(
             key = column.tobytes()
             if column.any() and key not in known:
                 known.add(key)
-                found.append((k, largest))
+                found.append(Ranked(concepts[k], largest, False))
                 columns.append(column)
     table = np.array(columns).T if columns else np.zeros((len(evidence.rows), 0))
     return tuple(found), table

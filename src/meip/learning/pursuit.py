@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, get_args
 
 from meip.base.errors import LearningError, did_you_mean
+from meip.base.parallel import Workers
 from meip.concepts.grammar import Grammar
 from meip.learning.checkpoint import Decision
 from meip.learning.estimator import UtilityEstimator
@@ -82,13 +83,15 @@ class Pursuit(UtilityEstimator):
         self.objective_ = self.pursued_.trial.fit.objective
         return self
 
-    def pursue(self, episodes: Sequence[Episode] | Replayed) -> Iterator[tuple[Pursued, dict[str, Any]]]:
+    def pursue(
+        self, episodes: Sequence[Episode] | Replayed, workers: Workers | None = None
+    ) -> Iterator[tuple[Pursued, dict[str, Any]]]:
         """The pursuit as it happens: (what is carried on, what is only for looking at)."""
         for name, known in (("order", Order), ("pursuit", Rule)):
             if (value := getattr(self, name)) not in get_args(known):
                 raise LearningError(f"{name}={value!r}: {did_you_mean(value, get_args(known))}")
         training = ShownPlans(episodes, chance_failures=self.chance_failures, seed=self.seed)
-        self.study_ = Study(training, self._options())
+        self.study_ = Study(training, self._options(), workers)
         run = RUNS[self.pursuit](self, self.study_)
         yield from run.run()
         self.decisions_: tuple[Decision, ...] = tuple(run.decisions)

@@ -244,11 +244,13 @@ class PursuitRun:
             return []
         base = self.current.concepts
         parts = self._parts((*base, *(c for bundle in bundles for c in bundle)))
-        results = []
-        for bundle in self._promising(bundles, parts):
-            terms, tables = zip(*(parts[c] for c in (*base, *bundle)), strict=True)
-            results.append(self._pursued((*base, *bundle), self.study.fit_features(terms, np.hstack(tables))))
-        return results
+        sets = [(*base, *bundle) for bundle in self._promising(bundles, parts)]
+        candidates = []
+        for concepts in sets:
+            terms, tables = zip(*(parts[c] for c in concepts), strict=True)
+            candidates.append((terms, tables))
+        fitted = self.study.fit_many(candidates)
+        return [self._pursued(concepts, trial) for concepts, trial in zip(sets, fitted, strict=True)]
 
     def _parts(self, concepts: Sequence[Concept]) -> dict[Concept, tuple[UtilityTerm, Floats]]:
         """Each concept as a term, and its features."""

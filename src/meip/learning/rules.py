@@ -19,22 +19,14 @@ from meip.learning import forms
 from meip.learning.evidence import Evidence
 from meip.learning.offers import FEW_VALUES, Offers, quantity
 from meip.learning.sparse import Problem, fit
+from meip.learning.steps import Steps
+from meip.learning.worth import EXCEPTION, LEAST, MANY, price_of, without_the_most_telling
 
-__all__ = [
-    "BOUNDS",
-    "Never",
-    "Nevers",
-    "Shown",
-    "always_first",
-    "chosen_first",
-    "without_the_most_telling",
-    "worth_telling",
-]
+__all__ = ["BOUNDS", "Never", "Nevers", "Shown", "always_first", "chosen_first", "worth_telling"]
 
-PRICE, STEEP = 0.6, 1.5
-MOST, LEAST = 12, 1.0  # rules, and nats of evidence
-EXCEPTION, MANY = 3.0, 4  # what a counterexample costs in nats, and the demonstrations that have to be there for it
+MOST = 12  # rules
 STRENGTH = 5.0
+REJECTED = 0.95  # how likely what a plan did wrong was for somebody without the rule
 CHOSEN = 0.7  # nats from which on an order is told that could have been otherwise
 NULL_RIDGE = 0.02
 NEVER_FORMS = (forms.TRUTH, forms.ABOVE, forms.BELOW, forms.APART, forms.UNLESS, forms.MORE)
@@ -48,8 +40,13 @@ PUT_OFF = 8.0  # .. unless it was put off, although it was easy: in nats
 class Never:
     """A rule with the evidence for it."""
 
-    form: int
-    """Its place among the forms."""
+    concept: Concept
+    step: bool
+    """Is it about steps, and what else could have been done? Else about states."""
+    number: bool
+    """Does it name a number?"""
+    entered: Bools
+    """[N] the alternatives that risk to break it."""
     evidence: float
     price: float
     possible: int
@@ -77,24 +74,32 @@ class Shown(NamedTuple):
 class Nevers:
     """What was possible and never done: candidates for rules, and those that are worth their price.
 
-    `foreseen`: how likely each alternative [N] is by curves, where they count. Then what they say needs no rule. They
-    say how much is too much, too: there are bounds of measured quantities only, and these have to stand out among all
-    that are as long (log of how many, in nats).
+    `foreseen`: how likely each alternative [N] is by curves, where they count. Then what they say of states needs no
+    rule. They say how much is too much, too: there are bounds of measured quantities only, and these have to stand out
+    among all that are as long (log of how many, in nats). Of steps they say nothing.
     """
 
     def __init__(self, evidence: Evidence, offers: Offers, foreseen: Floats | None = None) -> None:
         self.choices = Shown(
             evidence.start, evidence.group, evidence.demo, evidence.copies, evidence.kinds, evidence.fold_of
         )
-        self.forms, self.entered, self.broken = _candidates(evidence, offers, foreseen is None)
-        self.prices = PRICE * offers.prices[self.forms] ** STEEP
-        self.usual = habits = _habits(evidence, offers)
-        self._bounds = np.isin(offers.forms.kinds[self.forms], BOUNDS)
+        self.usual = habits = _rejected(evidence, _habits(evidence, offers))
+        chosen, entered, broken = _candidates(evidence, offers, foreseen is None)
+        prices, bounds = price_of(offers.prices[chosen]), np.isin(offers.forms.kinds[chosen], BOUNDS)
         if foreseen is not None:
-            self.usual = foreseen
-            _, place, many = np.unique(self.prices[self._bounds], return_inverse=True, return_counts=True)
-            self.prices[self._bounds] += np.log(many[place])
-        self._usual = np.where(self._bounds, habits[:, None], self.usual[:, None])  # [N, R]
+            self.usual = _rejected(evidence, foreseen)
+            _, place, many = np.unique(prices[bounds], return_inverse=True, return_counts=True)
+            prices[bounds] += np.log(many[place])
+        deeds = Steps(evidence).rules(habits)
+        self.concepts = [*(offers.forms.concept(int(j)) for j in chosen), *(deed.concept for deed in deeds)]
+        self.states = len(chosen)
+        """So many of the candidates are about states; the others are about steps."""
+        self.entered = np.column_stack([entered, *(deed.done for deed in deeds)])
+        self.broken = np.append(broken, [deed.broken for deed in deeds]).astype(np.int64)
+        self.prices = np.append(prices, [deed.price for deed in deeds])
+        self._bounds = np.append(bounds, np.zeros(len(deeds), np.bool_))
+        by_habit = np.append(bounds, np.ones(len(deeds), np.bool_))
+        self._usual = np.where(by_habit, habits[:, None], self.usual[:, None])  # [N, R]
 
     def found(self, without: int | None = None) -> list[Never]:
         """The rules, one after the other, as long as their evidence is worth more than their price.
@@ -103,14 +108,14 @@ class Nevers:
         so is the fold that nobody is to look at.
         """
         evidence = self.choices
-        if not len(self.forms):
+        if not self.concepts:
             return []
         hidden = -1 if without is None else without
         seen = np.where(evidence.fold_of[evidence.demo] == hidden, 0.0, 1.0)
         exception = (self.broken >= 0) & (evidence.fold_of[self.broken] != hidden)
         price = self.prices + EXCEPTION * exception
         offset = np.zeros(len(evidence.group))
-        taken = np.zeros(len(self.forms), np.bool_)
+        taken = np.zeros(len(self.concepts), np.bool_)
         rules: list[Never] = []
         while len(rules) < MOST:
             p = self._usual * np.exp(offset)[:, None]
@@ -126,17 +131,14 @@ class Nevers:
             taken[best] = True
             possible = int(np.logical_or.reduceat(self.entered[:, best], evidence.start[:-1]).sum())
             broken = int(exception[best])
-            rules.append(Never(int(self.forms[best]), float(worth[best]), float(price[best]), possible, broken))
+            rules.append(
+                Never(
+                    self.concepts[best], best >= self.states, bool(self._bounds[best]), self.entered[:, best],
+                    float(worth[best]), float(price[best]), possible, broken,
+                )
+            )  # fmt: skip
             offset -= min(float(np.logaddexp(0, net[best])), STRENGTH) * self.entered[:, best]
         return rules
-
-
-def without_the_most_telling(gain: Floats, evidence: Evidence | Shown) -> Floats:
-    total: Floats = gain.sum(axis=0)
-    if evidence.kinds < 3:
-        return total
-    each = np.stack([gain[evidence.demo == d].sum(axis=0) for d in range(evidence.kinds)])
-    return np.asarray((total - each.max(axis=0)) * evidence.kinds / (evidence.kinds - 1), np.float64)
 
 
 def _candidates(evidence: Evidence, offers: Offers, counts: bool) -> tuple[Ints, Bools, Ints]:
@@ -145,13 +147,13 @@ def _candidates(evidence: Evidence, offers: Offers, counts: bool) -> tuple[Ints,
     chosen = np.flatnonzero(np.isin(offers.forms.kinds, NEVER_FORMS))
     columns = offers.forms.take(chosen).columns(offers.values) > 0.5
     entered = evidence.entered(columns)
-    wrong = np.zeros((evidence.kinds, len(chosen)), np.bool_)
+    wrong = np.zeros((len(evidence.fold_of), len(chosen)), np.bool_)
     for d, path in enumerate(evidence.paths):
         wrong[evidence.same[d]] |= columns[path].any(axis=0)
     for c, row in enumerate(evidence.chosen):
         wrong[evidence.demo[c]] |= entered[row]
     count = wrong.sum(axis=0)
-    survives = (count == 1) & (evidence.kinds >= MANY)
+    survives = (count == 1) & (evidence.kinds >= MANY) & ~wrong[evidence.kinds :].any(axis=0)  # no correction is a slip
     broken = np.where(survives, wrong.argmax(axis=0), -1)
     allowed = (count == 0) | survives
     for i in np.flatnonzero(allowed):
@@ -214,6 +216,12 @@ def _habits(evidence: Evidence, offers: Offers) -> Floats:
     )
     weights = fit(problem, 0.0, np.zeros(size), np.ones(evidence.count), NULL_RIDGE)
     return problem.foreseen(weights)[1]
+
+
+def _rejected(evidence: Evidence, usual: Floats) -> Floats:
+    """Where a plan was corrected, somebody without the rule would have done what the plan did."""
+    wrong, pair = evidence.rejected, evidence.instead[evidence.group]
+    return np.asarray(np.where(pair, np.where(wrong, REJECTED, 1 - REJECTED), usual), np.float64)
 
 
 def _kinds_of_steps(offers: Offers) -> dict[Hashable, int]:

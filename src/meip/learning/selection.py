@@ -53,11 +53,14 @@ class Pruner:
 
     def __call__(self, level: int, terms: tuple[Term, ...]) -> list[Term]:
         kept = []
-        for term, key in zip(terms, self.denotation.fingerprints(terms), strict=True):
+        for term, key in zip(terms, self._fingerprints(terms), strict=True):
             if key is not None and key not in self._known:
                 self._known.add(key)
                 kept.append(term)
         return kept
+
+    def _fingerprints(self, terms: Sequence[Term]) -> list[tuple[Any, ...] | None]:
+        return self.denotation.fingerprints(terms)
 
 
 @dataclass(frozen=True)

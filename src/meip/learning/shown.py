@@ -26,6 +26,7 @@ __all__ = ["Case", "ChanceFailures", "Shown", "ShownPlans"]
 
 ChanceFailures = Literal["non-modal", "marked", "none"]
 UNMEANT = -30.0  # log share of what happened where that cannot have been meant: it says nothing about what is wanted
+FEW = 10
 COMPLETIONS = 200  # continuations of an outcome that did not happen: listed up to here, else sampled
 
 
@@ -188,20 +189,25 @@ def _rising(graph: StateGraph, plan: Plan, state: int, t: int, seed: int) -> dic
         return {}
     found = {}
     for start in outcomes:
-        tails = (tail for tail, _ in _completions(graph, start, graph.horizon - t - 1, seed))
-        found[start] = any(state not in tail and len(set(tail)) == len(tail) for tail in tails)
+        found[start] = any(
+            state not in tail and len(set(tail)) == len(tail)
+            for count in (FEW, COMPLETIONS)  # mostly one of the first does
+            for tail, _ in _completions(graph, start, graph.horizon - t - 1, seed, count)
+        )
     return found
 
 
-def _completions(graph: StateGraph, start: int, length: int, seed: int) -> list[tuple[tuple[int, ...], float]]:
-    """How an outcome that did not happen might have gone on, under P0."""
+def _completions(
+    graph: StateGraph, start: int, length: int, seed: int, count: int = COMPLETIONS
+) -> list[tuple[tuple[int, ...], float]]:
+    """How an outcome that did not happen might have gone on, under P0: all ways, or so many samples of too many."""
     if length <= 1:
         return [((start,), 0.0)]
     if history_count(graph, start, length, COMPLETIONS) <= COMPLETIONS:
         plans = enumerate_plans(graph, start, length, COMPLETIONS)
         return [(plans.plan(i), float(plans.log_base[i])) for i in range(len(plans))]
-    plans = roll_out(graph, start, length, COMPLETIONS, seed)
-    return [(plans.plan(i), -float(np.log(COMPLETIONS))) for i in range(len(plans))]
+    plans = roll_out(graph, start, length, count, seed)
+    return [(plans.plan(i), -float(np.log(count))) for i in range(len(plans))]
 
 
 def _case_horizon(graph: StateGraph, case: Case) -> int:

@@ -22,16 +22,20 @@ PAIRS = 10  # pairs of demonstrations that are woven, drawn where there are more
 WORLDS = 2
 
 
-def beside(problem: Problem, demo: Ints, kinds: Sequence[int], seed: int, pairs: int = PAIRS) -> Problem:
-    """The choices of some kinds of demonstrations (`demo` [C]), and those of pairs of them woven at random.
+def beside(
+    problem: Problem, demo: Ints, kinds: Sequence[int], seed: int, first: Ints | None = None, pairs: int = PAIRS
+) -> Problem:
+    """The choices of some kinds of demonstrations (`demo` [C]), and those of pairs of them woven at random; before them
+    the choices `first`, as they are.
 
     A choice is among what can be done in two worlds, so that a statement costs twice as much.
     """
     rng = np.random.default_rng([seed, 31])
     own = {d: np.flatnonzero(demo == d).tolist() for d in kinds}
     alternatives = [list(range(a, b)) for a, b in zip(problem.start[:-1].tolist(), problem.start[1:].tolist())]
-    rows = [alternatives[c] for d in kinds for c in own[d]]
-    chosen = [int(problem.chosen[c]) for d in kinds for c in own[d]]
+    alone = [*([] if first is None else first.tolist()), *(c for d in kinds for c in own[d])]
+    rows = [alternatives[c] for c in alone]
+    chosen = [int(problem.chosen[c]) for c in alone]
     every = [pair for pair in combinations(kinds, 2) if own[pair[0]] and own[pair[1]]]
     for k in rng.permutation(len(every))[:pairs].tolist():
         for one, other in woven(own[every[k][0]], own[every[k][1]], rng):

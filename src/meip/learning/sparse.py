@@ -30,6 +30,7 @@ WORSE = 1.05  # of the least loss: where it is more than that, no cheaper streng
 RIDGE = 1e-3
 ROUNDS, ENTER, VIOLATION = 30, 20, 1e-4
 DIGITS = 9
+PART = 500  # columns that are looked at together, so that there is no second table of all of them
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Problem:
 
     def only(self, chosen: Bools) -> Problem:
         """With some of the columns."""
-        columns = np.ascontiguousarray(self.columns[:, chosen])
+        columns = self.columns.take(np.flatnonzero(chosen), axis=1)
         price, low, high = self.price[chosen], self.low[chosen], self.high[chosen]
         return dataclasses.replace(self, columns=columns, price=price, low=low, high=high)
 
@@ -84,7 +85,10 @@ def softmax(
 
 def once(columns: Floats, group: Ints) -> Floats:
     """The odds [N] by which alternatives of a choice that no column tells apart count as one."""
-    code, first = distinct_rows(np.column_stack([group, np.round(columns, DIGITS)]))
+    code, first = distinct_rows(group[:, None].astype(np.float64))
+    for part in range(0, columns.shape[1], PART):
+        some = np.round(columns[:, part : part + PART], DIGITS)
+        code, first = distinct_rows(np.column_stack([code, some]))
     return np.asarray(1.0 / np.bincount(code, minlength=len(first))[code], np.float64)
 
 
@@ -107,7 +111,7 @@ def _fit(problem: Problem, strength: float, weights: Floats, share: Floats, ridg
         used = np.flatnonzero(on)
         start, weights = weights[used], np.zeros(len(price))
         weights[used] = _descend(
-            np.ascontiguousarray(columns[:, used]), problem.start, problem.chosen, price[used], problem.low[used],
+            columns.take(used, axis=1), problem.start, problem.chosen, price[used], problem.low[used],
             problem.high[used], start, share, ridge, problem.odds, 300, 1e-5,
         )  # fmt: skip
         _, p = problem.foreseen(weights)
@@ -186,19 +190,21 @@ def path(problem: Problem, strength: float, share: Floats, grid: Sequence[float]
 
 @kernel
 def _loss(
-    columns: Any, weights: Any, start: Any, chosen: Any, share: Any, total: float, ridge: float, odds: Any, p: Any
+    turned: Any, weights: Any, start: Any, chosen: Any, share: Any, total: float, ridge: float, odds: Any, p: Any
 ) -> float:  # fmt: skip
-    """The mean loss, and the probability of each alternative in p."""
+    """The mean loss, and the probability of each alternative in p; `turned`: columns one after the other [F, N]."""
     loss = 0.0
+    p[:] = 0.0
+    for j in range(len(weights)):  # alternative by alternative, each sum would wait for its last term
+        weight = weights[j]
+        if weight != 0.0:
+            for i in range(len(p)):
+                p[i] += turned[j, i] * weight
     for g in range(len(chosen)):
         a, b = start[g], start[g + 1]
         top = -np.inf
         for i in range(a, b):
-            u = 0.0
-            for j in range(columns.shape[1]):
-                u += columns[i, j] * weights[j]
-            p[i] = u
-            top = max(top, u)
+            top = max(top, p[i])
         shown = p[chosen[g]]
         z = 0.0
         for i in range(a, b):
@@ -220,13 +226,14 @@ def _descend(
 ) -> Any:  # fmt: skip
     """Accelerated proximal gradient with restarts, steps by backtracking."""
     n, count = columns.shape
+    turned = np.ascontiguousarray(columns.T)
     weights = first.copy()
     ahead = weights.copy()
     momentum, steep, total = 1.0, 1.0, share.sum()
     p, p_new = np.empty(n), np.empty(n)
     gradient, new = np.empty(count), np.empty(count)
     for _ in range(rounds):
-        value = _loss(columns, ahead, start, chosen, share, total, ridge, odds, p)
+        value = _loss(turned, ahead, start, chosen, share, total, ridge, odds, p)
         for j in range(count):
             gradient[j] = ridge * ahead[j]
         for k in range(len(chosen)):
@@ -249,7 +256,7 @@ def _descend(
                 square += d * d
                 along += gradient[j] * d
             if (
-                _loss(columns, new, start, chosen, share, total, ridge, odds, p_new)
+                _loss(turned, new, start, chosen, share, total, ridge, odds, p_new)
                 <= value + along + steep / 2 * square + 1e-12
                 or steep > 1e12
             ):

@@ -12,7 +12,7 @@ from meip.concepts.check import slot
 from meip.concepts.language import Concept
 from meip.learning import forms
 from meip.learning.endings import always_in_the_end, with_endings
-from meip.learning.rules import BOUNDS, Never, worth_telling
+from meip.learning.rules import Never, worth_telling
 from meip.learning.selection import unless
 from meip.learning.study import Model, Study
 from meip.learning.told import Small, small_model
@@ -60,11 +60,10 @@ def told(
         for k, nats in chosen
     ]
     said = {str(statement.concept) for statement in ordered}
-    never = [(rule, offers.forms.concept(rule.form)) for rule in firm]
     found += [
-        Statement("never", concept, -rule.strength, rule.evidence - rule.price, rule.possible)
-        for rule, concept in never
-        if str(concept) not in said
+        Statement("never", rule.concept, -rule.strength, rule.evidence - rule.price, rule.possible, step=rule.step)
+        for rule in firm
+        if str(rule.concept) not in said
     ]
     found += ordered
     found += [Statement("never", rule.concept, -rule.strength, SURE) for rule in enforced]
@@ -78,8 +77,7 @@ def _small(study: Study, rules: Sequence[Never], offset: Floats) -> Small:
     """The small model beside rules."""
     found = study.offers.forms
     if rules:
-        truth = found.take([rule.form for rule in rules]).columns(study.offers.values) > 0.5
-        offset = offset - study.evidence.entered(truth) @ np.array([rule.strength for rule in rules])
+        offset = offset - np.column_stack([r.entered for r in rules]) @ np.array([r.strength for r in rules])
     count = len(study.problem.price) - 1
     usable = [j for j in range(count) if j >= study.size or found.rows[j].form not in UNTOLD]
 
@@ -99,8 +97,7 @@ def _besides(study: Study, small: Small, rules: Sequence[Never]) -> list[Never]:
         for j, weight, worth in zip(small.columns, small.weights, small.worth, strict=True)
         if j < study.size and weight > 0 and worth >= SURE
     }
-    named = [study.offers.forms.rows[rule.form].form in BOUNDS for rule in rules]
-    return [r for r, number in zip(rules, named, strict=True) if not number and slot(concept(r.form)) not in aims]
+    return [rule for rule in rules if not rule.number and slot(rule.concept) not in aims]
 
 
 def _statement(study: Study, j: int, weight: float, worth: float, model: Model) -> Statement:
@@ -113,9 +110,9 @@ def _statement(study: Study, j: int, weight: float, worth: float, model: Model) 
         wanted = "late" if _is_late(study, j, weight) else "wanted" if weight > 0 else "avoided"
         return Statement(wanted, term.concept, term.weights[0], worth, possible, leaning)  # type: ignore[arg-type]
     if j < study.size + study.ranks:
-        k, largest = offers.ranked[j - study.size]
-        concept = offers.forms.concepts[k]
-        return Statement("first", concept, weight if largest else -weight, worth, possible, leaning)
+        one = offers.ranked[j - study.size]
+        signed = weight if one.largest else -weight
+        return Statement("first", one.concept, signed, worth, possible, leaning, step=one.step)
     concept = offers.done.concept(j - study.size - study.ranks)
     return Statement("done", concept, weight, worth, possible)
 

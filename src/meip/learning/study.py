@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -68,7 +69,13 @@ def choice_grammar(domain: Domain, level: int = 3, most: int = BUDGET) -> Gramma
     if domain.has_goals:
         return Grammar.planning()
     return Grammar(
-        predicate_mean=True, restriction=True, boolean_arity=1, closure=False, max_level=level, max_concepts=most
+        predicate_mean=True,
+        restriction=True,
+        company=True,
+        boolean_arity=1,
+        closure=False,
+        max_level=level,
+        max_concepts=most,
     )
 
 
@@ -87,17 +94,24 @@ class Study:
         self.options, self.say, self.workers = options, say, workers or Workers()
         self.evidence = evidence = Evidence(replayed, options.seed)
         evidence.check()
+        say(stage="choices", choices=evidence.count, alternatives=len(evidence.rows), states=evidence.size)
         self.levels: list[dict[str, Any]] = []
         self.cuts: list[str] = []
         self.thresholds: tuple[tuple[str, float], ...] = ()
         self.concepts = concepts = self._given() if options.concepts is not None else self._bank()
+        say(stage="statements", concepts=len(concepts))
         values, missing = evidence.denotation.matrix(concepts)
         values = np.where(missing, np.nan, values)
-        self.offers = offers = offered(
-            evidence, concepts, values, numbers=options.grammar.numbers, simple=options.concepts is not None
+        self.offers = offered(
+            evidence,
+            concepts,
+            values,
+            numbers=options.grammar.numbers,
+            simple=options.concepts is not None,
+            workers=self.workers,
         )
         chance = -float(np.log(np.diff(evidence.start)).sum())
-        told = {"concepts": len(concepts), "candidates": len(offers.forms), "objective": chance}
+        told = {"concepts": len(concepts), "candidates": len(self.offers.forms), "objective": chance}
         say(stage="candidates", choices=evidence.count, **told)
         self.problem = self._problem(concepts)
 
@@ -132,10 +146,26 @@ class Study:
     def _lesson(self, without: int | None, side_by_side: bool) -> tuple[Problem, Floats]:
         evidence = self.evidence
         if not side_by_side:
-            return self.problem, np.where(evidence.fold != (-1 if without is None else without), 1.0, 0.0)
+            share = evidence.weight if without is None else evidence.weight * (evidence.fold != without)
+            return self._as_dear(self.problem, share), share
         others = [d for d in range(evidence.kinds) if evidence.fold_of[d] != without]
-        found = beside(self.problem, evidence.demo, others, self.options.seed)
-        return found, np.ones(len(found.chosen))
+        found = beside(self.problem, evidence.demo, others, self.options.seed, np.flatnonzero(evidence.corrected))
+        share = np.ones(len(found.chosen))
+        share[: evidence.corrected.sum()] = evidence.weight[evidence.corrected]
+        return self._as_dear(found, share), share
+
+    def weigh_corrections(self, weights: Floats) -> None:
+        """Let right rather than wrong count as often as this for each correction, and fit again what depends on it."""
+        evidence = self.evidence
+        evidence.weight[evidence.instead] = weights[evidence.walk[evidence.instead] - len(evidence.paths)]
+        for name in ("_fitted", "lesson", "strength", "_views", "_losses_without"):
+            self.__dict__.pop(name, None)
+
+    @staticmethod
+    def _as_dear(problem: Problem, share: Floats) -> Problem:
+        """Where a choice counts more than once, statements cost what they did: the price is of the mean loss."""
+        more = float(share.sum() - (share > 0).sum())
+        return dataclasses.replace(problem, price=problem.price * (1 - more / share.sum())) if more else problem
 
     @cached_property
     def lesson(self) -> tuple[Problem, Floats]:
@@ -183,7 +213,7 @@ class Study:
         evidence = self.evidence
         grown = one_round(
             lambda: "bank " + digest(evidence.start, evidence.chosen, evidence.walk),
-            lambda: Growth(evidence, self.options.grammar).grown(),
+            lambda: Growth(evidence, self.options.grammar, workers=self.workers, say=self.say).grown(),
             Grown.packed,
             lambda value: Grown.unpacked(value, evidence.domain),
         )
@@ -194,10 +224,9 @@ class Study:
         """Forms, what comes first by a quantity, reasons to stop, and to stop, side by side."""
         evidence, offers = self.evidence, self.offers
         self.size, self.ranks, self.reasons = len(offers.forms), len(offers.ranked), len(offers.done)
-        columns = np.ascontiguousarray(
-            np.hstack([offers.changes, offers.beaten, offers.stopped, evidence.stop[:, None].astype(np.float64)])
-        )
-        firsts = np.array([float(concepts[k].complexity) for k, _ in offers.ranked])
+        columns = np.hstack([offers.changes, offers.beaten, offers.stopped, evidence.stop[:, None].astype(np.float64)])
+        self.offers = dataclasses.replace(offers, changes=columns[:, : self.size])  # one table of them is enough
+        firsts = np.array([float(one.concept.complexity) for one in offers.ranked])
         self.complexity = np.concatenate([offers.prices, firsts, offers.done.prices, [0.0]])
         price = self.complexity * (self.options.concepts is None)
         price[self.size + self.ranks :] *= DONE_PRICE
@@ -342,10 +371,10 @@ class Study:
             Shared((*self.lesson, self.strength.value)),
             progress=lambda done, members: self.say(stage="members", done=done, members=members),
         )
-        for number, (columns, weights) in enumerate(zip(chosen, found, strict=True), start=1):
+        for columns, weights in zip(chosen, found, strict=True):
             total[columns] += weights
-            reached = -float(self.problem.foreseen(total / number)[0].sum())
-            self.say(stage="members", done=options.members, members=options.members, objective=reached)
+        reached = -float(self.problem.foreseen(total / options.members)[0].sum())
+        self.say(stage="members", done=options.members, members=options.members, objective=reached)
         return total / options.members
 
     def model(self, weights: Floats, curves: Floats | None) -> Model:

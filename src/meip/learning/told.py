@@ -9,17 +9,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from meip.base.arrays import Floats
+from meip.base.arrays import Floats, Ints
 from meip.learning.evidence import Evidence
-from meip.learning.rules import without_the_most_telling
 from meip.learning.sparse import Problem, fit
+from meip.learning.worth import price_of, without_the_most_telling
 
 __all__ = ["Small", "small_model"]
 
-PRICE, STEEP = 0.6, 1.5
 LEAST = 0.5
 MOST, LOOKED_AT = 8, 12  # statements, and candidates that are fitted for each
 RIDGE = 0.02
@@ -50,7 +50,7 @@ def small_model(
     loss in nats and how many choices they foresee.
     """
     stop = problem.columns.shape[1] - 1
-    cost = PRICE * prices**STEEP
+    cost = price_of(prices)
     taken: list[int] = []
     worth: list[float] = []
     usable = np.zeros(stop + 1, np.bool_)
@@ -62,8 +62,7 @@ def small_model(
         residual = -p
         residual[evidence.chosen] += 1.0
         slope = problem.columns.T @ residual
-        mean = np.add.reduceat(problem.columns * p[:, None], evidence.start[:-1], axis=0)
-        spread = (problem.columns**2 * p[:, None]).sum(axis=0) - (mean**2).sum(axis=0)
+        spread = _spread(problem.columns, p, evidence.start)
         right = np.where(slope > 0, problem.high > 0, problem.low < 0)
         guess = np.where(usable & right, slope**2 / (2 * np.maximum(spread, 1e-9) + RIDGE) - cost, -np.inf)
         best: tuple[float, int, Floats, Floats] | None = None
@@ -90,12 +89,22 @@ def small_model(
     )  # fmt: skip
 
 
+def _spread(columns: Floats, p: Floats, start: Ints) -> Floats:
+    """The variance of each column [F], summed over choices, by the probabilities [N]: choice by choice, since the
+    columns are many."""
+    found = np.zeros(columns.shape[1])
+    for a, b in pairwise(start.tolist()):
+        weighted = columns[a:b] * p[a:b, None]
+        found += (columns[a:b] * weighted).sum(axis=0) - weighted.sum(axis=0) ** 2
+    return found
+
+
 def _fitted(evidence: Evidence, problem: Problem, used: Sequence[int], offset: Floats) -> tuple[Floats, Floats]:
     """Weights of some columns beside an offset, and the loss of each choice in nats."""
     columns = np.ascontiguousarray(np.column_stack([problem.columns[:, used], offset]))
     low, high = np.append(problem.low[used], 1.0), np.append(problem.high[used], 1.0)
     small = dataclasses.replace(problem, columns=columns, price=np.zeros(len(low)), low=low, high=high)
-    share = 1 / evidence.copies
+    share = evidence.weight / evidence.copies
     found = fit(small, 0.0, np.append(np.zeros(len(used)), 1.0), share, RIDGE / evidence.count)
     return found[:-1], np.asarray(small.foreseen(found)[0] * share, np.float64)
 

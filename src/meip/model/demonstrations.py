@@ -22,7 +22,7 @@ from meip.model.problems import FORMAT, file_world, load_problem, problem_docume
 from meip.model.world import Action, State, counted, encode
 
 __all__ = [
-    "Demonstration", "Episode", "Plan", "Step", "Walk", "append_demonstration", "episodes_of", "follow",
+    "Correction", "Demonstration", "Episode", "Plan", "Step", "Walk", "append_demonstration", "episodes_of", "follow",
     "read_demonstrations", "read_episodes", "record", "replay",
 ]  # fmt: skip
 
@@ -48,6 +48,20 @@ class Step(Strict):
                 raise DemonstrationError(f"an outcome is counted from 0, got {self.outcome}")
 
 
+@dataclass(frozen=True)
+class Correction(Strict):
+    """One step of a plan was wrong. All that is said is what should have been done there, and what not: the steps
+    before are the plan's, and after it nothing is shown, so that it is no example of how it ends."""
+
+    rejected: Any
+    """What the plan did instead, kept as `encode` writes it; null: it stopped."""
+    stop: bool = field(default=False, metadata=OMIT)
+    """It should have stopped after these steps; else the last of them is the right one."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rejected", encode(self.rejected))
+
+
 @document("demonstration")
 @dataclass(frozen=True)
 class Demonstration(Strict):
@@ -63,10 +77,14 @@ class Demonstration(Strict):
     note: str = field(default="", metadata=OMIT)
     meta: dict[str, Any] | None = field(default=None, metadata=OMIT)
     """Anything else worth keeping, such as times or the name of a recording."""
+    corrects: Correction | None = field(default=None, metadata=OMIT)
+    """This is no whole demonstration, but the correction of one step of a plan."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(self.steps))
         object.__setattr__(self, "initial", index(self.initial))
+        if self.corrects is not None:
+            _check_correction(self.corrects, self.steps)
         if self.problem.get("format") != FORMAT:
             raise DemonstrationError(f'problem.format: expected "{FORMAT}", got {self.problem.get("format")!r}')
         if self.initial < 0:
@@ -81,6 +99,17 @@ class Demonstration(Strict):
         by = f" by {self.by}" if self.by else ""
         world = self.problem.get("world", "another world")
         return f"Demonstration in {world}{by}, {len(self.steps)} steps: {_shown(self.actions)}"
+
+
+def _check_correction(correction: Correction, steps: Sequence[Step]) -> None:
+    if correction.stop and correction.rejected is None:
+        raise DemonstrationError(
+            "corrects: to stop is right, and what the plan did (rejected: null) was to stop as well"
+        )
+    if not correction.stop and not steps:
+        raise DemonstrationError("corrects: without a step there is no right one; give it last, or say stop: true")
+    if not correction.stop and _key(steps[-1].action) == _key(correction.rejected):
+        raise DemonstrationError(f"corrects: the last step, {_short(correction.rejected)}, is the one that was wrong")
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,9 @@ from meip.base.errors import DomainError, did_you_mean
 __all__ = ["Domain", "EntityClass", "FactBlock", "Facts", "Fluent", "function", "predicate", "stack_facts"]
 
 GOAL_SUFFIX = "_goal"
+NEW, GONE, UP, DOWN, OLD = "new-", "gone-", "up-", "down-", "old-"
+EVENTS = (NEW, GONE, UP, DOWN)
+"""What the copies of a fluent begin with that are true of what a step does."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,19 @@ class Fluent(Strict):
     @property
     def arity(self) -> int:
         return len(self.classes)
+
+    @property
+    def copies(self) -> tuple[Fluent, ...]:
+        """Of one that changes: as it was before a step, and what the step makes and unmakes, or raises and lowers."""
+        if self.static or self.goal_of is not None:
+            return ()
+        kinds = {UP: "is raised by this step", DOWN: "is lowered by this step"} if self.real else {}
+        kinds = kinds or {NEW: "by this step", GONE: "until this step"}
+        said = {OLD: "before this step", **kinds}
+        return tuple(
+            Fluent(k + self.name, self.classes, self.real and k == OLD, phrase=self.phrase and f"{self.phrase} {words}")
+            for k, words in said.items()
+        )
 
 
 def predicate(name: str, *classes: str, static: bool = False, phrase: str = "") -> Fluent:
@@ -112,10 +128,16 @@ class Domain(Strict):
     def _by_name(self) -> dict[str, Fluent]:
         return {f.name: f for f in self.fluents}
 
+    @cached_property
+    def copies(self) -> dict[str, Fluent]:
+        """What may be said about steps, besides: copies of fluents that change, by name (see `meip.model.steps`)."""
+        found = {copy.name: copy for fluent in self.fluents for copy in fluent.copies}
+        return {name: copy for name, copy in found.items() if name not in self._by_name}
+
     def fluent(self, name: str) -> Fluent:
-        """The fluent of this name, or an error that suggests one."""
+        """The fluent of this name, or a copy of one; or an error that suggests one."""
         try:
-            return self._by_name[name]
+            return self._by_name.get(name) or self.copies[name]
         except KeyError:
             raise DomainError(
                 f"domain {self.name!r} has no fluent {name!r}; {did_you_mean(name, self._by_name)}"

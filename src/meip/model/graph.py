@@ -78,6 +78,7 @@ class StateGraph:
         self._outcome_probability = Growing(np.float64)
         self._arrays: GraphArrays | None = None
         self._blocks: list[FactBlock] | None = None
+        self._asked: dict[int, Sequence[Action]] = {}  # actions of states that are not expanded yet
         self._listed: dict[int, list[tuple[float, int]]] = {}  # outcomes as listed, where some were equal
         self._domain: Domain = asked("the domain", lambda: world.domain)
         if not isinstance(self._domain, Domain):
@@ -152,7 +153,8 @@ class StateGraph:
             return
         look()
         state = self.states[number]
-        actions = actions_of(self.world, state)
+        known = self._asked.pop(number, None)
+        actions = actions_of(self.world, state) if known is None else known
         listed = [outcomes_of(self.world, state, action) for action in actions]
         results = [
             self._distribution(pairs, "outcomes()", state, action)
@@ -258,10 +260,15 @@ class StateGraph:
         return range(first, first + int(self._action_count.data[number]))
 
     def over(self, number: int) -> bool:
-        """Is there nothing more to do in a state? Of what is listed as far as it is asked for, one action is enough."""
-        if self.listed_lazily and not self.expanded(number):
+        """Is there nothing more to do in a state? Where its actions lead is not asked for; of what is listed as far as
+        it is asked for, one action is enough."""
+        if self.expanded(number):
+            return not self.action_numbers(number)
+        if self.listed_lazily:
             return not self.first_moves({number: 1})[0][0]
-        return not self.action_numbers(number)
+        if number not in self._asked:
+            self._asked[number] = self.legal(number)
+        return not self._asked[number]
 
     def outcomes(self, action_number: int) -> list[tuple[float, int]]:
         """The outcomes of an action by its number: probabilities and states."""

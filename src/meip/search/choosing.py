@@ -20,7 +20,7 @@ from meip.model.graph import StateGraph
 from meip.model.world import Open, offers
 from meip.search.greedy import without_loops
 from meip.search.query import Clock, Found, Query, RootMove
-from meip.utility.preferences import ChoiceRanking, beaten, standing
+from meip.utility.preferences import ChoiceRanking, beaten, outdone, standing
 from meip.utility.ranking import Ranking
 
 __all__ = ["Chooser", "Options", "search"]
@@ -59,7 +59,10 @@ class Chooser:
         self.how = ranking.preferences
         self.least = self.how.least
         seen = ranking.view(view)
-        self.g, self.h, self.never, self.first = seen.g, seen.stop, seen.never, seen.first
+        self.g, self.h = seen.g, seen.stop
+        self.never, self.first = seen.never[ranking.state_rules], seen.first[ranking.state_firsts]
+        self.step_never, self.step_first = seen.never[ranking.step_rules], seen.first[ranking.step_firsts]
+        self._costs: dict[int, dict[Outcomes, Floats]] = {}
         self.has_goal, self._open = graph.has_goal, offers(graph.world, Open)
         self._known: dict[int, tuple[list[int], list[Outcomes]]] = {}
         self._over: dict[int, bool] = {}
@@ -139,10 +142,46 @@ class Chooser:
             lost += weight * beaten(before, after if largest else -after, whole, largest)
         return lost
 
+    def step_costs(self, state: int, outcomes: Sequence[Outcomes]) -> Floats:
+        """What alternatives pay [alternatives, rules and quantities of steps]: for what they do while there is another
+        way, and for what they do before something else."""
+        if not self.ranking.of_steps:
+            return np.zeros((len(outcomes), 0))
+        if state not in self._costs:
+            listed = self.alternatives(state)[1]
+            self._costs[state] = dict(zip(listed, self._costs_of(state, listed), strict=True))
+        known = self._costs[state]
+        if any(each not in known for each in outcomes):  # not among those that are listed
+            every = list(dict.fromkeys([*known, *outcomes]))
+            known = dict(zip(every, self._costs_of(state, every), strict=True))
+        return np.array([known[each] for each in outcomes])
+
+    def _costs_of(self, state: int, outcomes: Sequence[Outcomes]) -> Floats:
+        ranking, rules = self.ranking, len(self.step_never)
+        found = np.zeros((len(outcomes), len(ranking.of_steps)))
+        if not len(found):
+            return found
+        table = ranking.steps(self.graph, [(state, s) for each in outcomes for _, s in each])
+        odds = np.array([p for each in outcomes for p, _ in each])
+        first = np.cumsum([0, *(len(each) for each in outcomes[:-1])])
+        done = np.logical_or.reduceat((table[:, :rules] > 0.5) & (odds[:, None] > RISK), first, axis=0)
+        found[:, :rules] = (done & ~done.all(axis=0)) * self.step_never
+        whole = np.array([0, len(outcomes)])
+        for k, weight in enumerate(self.step_first):
+            values = np.add.reduceat(table[:, rules + k] * odds, first)
+            largest = ranking.preferences.first[ranking.step_firsts[k]].largest
+            found[:, rules + k] = -weight * outdone(values, whole, largest)
+        return found
+
+    def broken_by(self, state: int, outcome: Outcomes) -> float:
+        """What an alternative pays for the rules about steps that it breaks."""
+        return float(self.step_costs(state, [outcome])[0, : len(self.step_never)].sum())
+
     def worth(self, state: int, outcomes: Sequence[Outcomes]) -> Floats:
         """What each alternative is worth by itself."""
         added, broken = self.gains([state] * len(outcomes), outcomes)
-        return added - broken + self._rank(state, outcomes)
+        found = added - broken + self._rank(state, outcomes) - self.step_costs(state, outcomes).sum(axis=1)
+        return np.asarray(found, np.float64)
 
     def stopping(self, state: int) -> float:
         """What it is worth to stop here; a world that knows its goal decides itself."""
@@ -202,6 +241,10 @@ class Chooser:
         for _ in range(2, min(DEPTH, left) + 1):
             front = front[: max(3, (NODES - looked) // max(len(first), 1))]
             todo: list[tuple[float, int, int, Outcomes, int]] = []
+            if self.ranking.step_rules:
+                self.ranking.steps(
+                    graph, [(at, s) for _, at, _ in front for each in self.alternatives(at)[1] for _, s in each]
+                )
             for value, at, i in front:
                 if self.clock is not None:
                     if self.clock.late:
@@ -215,6 +258,8 @@ class Chooser:
             if not todo:
                 break
             added, broken = self.gains([at for _, at, _, _, _ in todo], [each for _, _, _, each, _ in todo])
+            if self.ranking.step_rules:
+                broken = broken + [self.broken_by(at, each) for _, at, _, each, _ in todo]
             stops = ranking(graph, [x[4] for x in todo])[[x[4] for x in todo], self.h]
             following: list[tuple[float, int, int]] = []
             for k, (value, _, i, _, to) in enumerate(todo):
@@ -322,6 +367,7 @@ class _Walk:
             best = np.flatnonzero(worth > worth.max() - max(loose, SAME))
             chosen = int(best[rng.integers(len(best))])
             added, broken = chooser.gains([states[-1]], [options.outcomes[chosen]])
+            broken = broken + chooser.broken_by(states[-1], options.outcomes[chosen])
             gained, trouble = gained + float(added[0]), trouble + float(broken[0])
             value += float(options.worth[chosen])
             met[to[chosen]] = met.get(to[chosen], 0) + 1

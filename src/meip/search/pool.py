@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from meip.base.arrays import Floats
 from meip.base.errors import BudgetError
-from meip.model.graph import StateGraph
+from meip.model.graph import StateGraph, state_graph
 from meip.search.plans import PlanSet, concatenate, enumerate_plans, history_count, roll_out, sample_model
 from meip.utility.ordering import batch_relaxed
 from meip.utility.ranking import Ranking
 
-__all__ = ["Pool", "PoolOptions", "effective_sample_size", "relaxed_log_odds"]
+__all__ = ["Draw", "Drawn", "Pool", "PoolOptions", "drawn", "effective_sample_size", "relaxed_log_odds"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,36 @@ class _Source:
     log_odds: Callable[[PlanSet], Floats]
     log_z: float
     known: bool  # is log_z exact?
+
+
+class Draw(NamedTuple):
+    """Samples of a model that are to be drawn, here or elsewhere."""
+
+    world: Any
+    start: Any
+    """A state."""
+    horizon: int
+    samples: int
+    seed: int
+
+
+class Drawn(NamedTuple):
+    """Samples of a model, by places in a list of states of their world."""
+
+    plans: PlanSet
+    states: list[Any]
+    log_z: float
+
+
+def drawn(wanted: Draw, ranking: Ranking) -> Drawn:
+    """Draw them, in a graph of their own: look-ahead sees many states that are never drawn."""
+    graph = state_graph(wanted.world)
+    start = graph.intern(wanted.start)
+    found, log_z = sample_model(graph, ranking, start, wanted.horizon, wanted.samples, wanted.seed)
+    used = np.unique(found.states[found.states >= 0])
+    places = np.where(found.states >= 0, np.searchsorted(used, found.states), -1)
+    plans = PlanSet(places, np.full_like(places, -1), found.lengths, found.log_base)
+    return Drawn(plans, [graph.states[int(s)] for s in used], log_z)
 
 
 class Pool:
@@ -68,15 +99,23 @@ class Pool:
 
     def grow(self, ranking: Ranking, count: int | None = None) -> None:
         """Add samples of the current model; an exact pool has all plans already."""
+        wanted = self.wanted(count)
+        if wanted is not None:
+            self.add(ranking, wanted, drawn(wanted, ranking))
+
+    def wanted(self, count: int | None = None) -> Draw | None:
+        """The samples to draw next, by whoever it may be; None where all plans are there already."""
         if self.exact:
-            return
+            return None
         count = self.options.samples if count is None else count
-        # look-ahead sees many states that are never drawn: they stay in a graph of their own
-        scratch = self.graph.fresh()
-        start = scratch.intern(self.graph.states[self.start])
-        drawn, log_z = sample_model(scratch, ranking, start, self.horizon, count, self._next_seed())
-        drawn = _moved(drawn, scratch, self.graph)
-        self._add(_Source(count, _log_odds(self.graph, ranking), log_z, known=False), drawn)
+        return Draw(self.graph.world, self.graph.states[self.start], self.horizon, count, self._next_seed())
+
+    def add(self, ranking: Ranking, wanted: Draw, found: Drawn) -> None:
+        """Add what was drawn by a ranking."""
+        numbers = np.array([*(self.graph.intern(state) for state in found.states), -1], np.int64)
+        states = numbers[found.plans.states]  # -1 stays
+        plans = PlanSet(states, np.full_like(states, -1), found.plans.lengths, found.plans.log_base)
+        self._add(_Source(wanted.samples, _log_odds(self.graph, ranking), found.log_z, known=False), plans)
 
     def branch(self, demonstration: tuple[int, ...], count: int) -> None:
         """Add plans that follow a demonstration for a while and then go their own way.
@@ -139,13 +178,6 @@ class Pool:
 
     def _next_seed(self) -> int:
         return int(self._seed.spawn(1)[0].generate_state(1, np.uint64)[0])
-
-
-def _moved(plans: PlanSet, source: StateGraph, target: StateGraph) -> PlanSet:
-    """The same plans in the state numbers of another graph of the same world."""
-    numbers = {int(s): target.intern(source.states[int(s)]) for s in np.unique(plans.states[plans.states >= 0])}
-    states = np.array([[numbers.get(int(s), -1) for s in row] for row in plans.states], np.int64)
-    return PlanSet(states, np.full_like(states, -1), plans.lengths, plans.log_base)
 
 
 def effective_sample_size(log_weight: Floats) -> float:

@@ -10,9 +10,9 @@ followed exactly: every outcome with its probability, and the agent asked again 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from meip.utility.ordering import mean_tau
 __all__ = ["Behaviour", "Metric", "Prepares", "behaviours", "demonstrated_metrics", "evaluate", "task_metrics"]
 
 USUAL_SEARCHES = 20  # the paper's
+MANY, TOGETHER = 16, 5  # worlds; of fewer, so many searches are done together
 MOST = 10_000
 UNLIKELY = 1e-12
 STOP = -1  # in place of an action
@@ -86,11 +87,12 @@ def evaluate(
 ) -> list[Row]:
     """Tidy rows, one for each agent, world and metric: the mean over searches with its interval, and the conditions.
 
-    `query` are fields of the `Query` by name: method, chance, horizon, iterations, seconds, seed, ... The graph of a
-    world is made once for all agents. Where a world has a goal of its own, `goal_search` is the share of the searches
-    that looked for it: a plan found so shows little of what was learned. By default the metrics are those of the first
-    task among the agents: first of all `demonstrated_match` and `demonstrated_order`, which every agent is measured by.
-    With `demonstrations` (see `episodes_of`) these come from them instead, and no agent needs to be a task.
+    `query` are fields of the `Query` by name: method, chance, horizon, iterations, seconds, seed, ... All agents share
+    the graph of a world, of few worlds for some searches at a time. Where a world has a goal of its own, `goal_search`
+    is the share of the searches that looked for it: a plan found so shows little of what was learned. By default the
+    metrics are those of the first task among the agents: first of all `demonstrated_match` and `demonstrated_order`,
+    which every agent is measured by. With `demonstrations` (see `episodes_of`) these come from them instead, and no
+    agent needs to be a task.
     """
     if searches < 1:
         raise LearningError(f"searches must be at least 1, got {searches}")
@@ -99,15 +101,26 @@ def evaluate(
     given = demonstrated_metrics(demonstrated_by(replay_all(shown))) if shown else []
     chosen = (*given, *(metrics if metrics is not None else _own_metrics(named, {metric.name for metric in given})))
     asked, run = Query(**query) if not query else Query().changed(**query), run or Run()
-    items = [_Item(named, label, world, chosen, searches, asked) for label, world in worlds.items()]
+    items = _divided(named, worlds, chosen, searches, asked)
 
     def told(done: int, total: int) -> None:
-        run.tell(stage="worlds", done=done, of=total)
+        run.tell(stage="worlds" if len(items) == len(worlds) else "parts", done=done, of=total)
 
     with run.workers() as workers:
-        found = workers.map(_measured, items, progress=told)
+        found = [part for parts in workers.map(_measured, items, progress=told) for part in parts]
     about = {"experiment": "evaluation", "seed": asked.seed, **(conditions or {})}
-    return [{**about, **row} for rows in found for row in rows]
+    rows = [row for label in worlds for name in named for row in _rows(label, name, found, chosen, searches, asked)]
+    return [{**about, **row} for row in rows]
+
+
+def _divided(
+    agents: Mapping[str, Agent], worlds: Mapping[str, Any], metrics: tuple[Metric, ...], searches: int, query: Query
+) -> list[_Item]:
+    """What is done together: a world, whose graph all share; of few worlds some of the searches, however many workers
+    there are, so that nothing depends on who has seen what of a world before."""
+    size = searches if len(worlds) >= MANY else TOGETHER
+    parts = [range(first, min(first + size, searches)) for first in range(0, searches, size)]
+    return [_Item(agents, label, world, metrics, part, query) for label, world in worlds.items() for part in parts]
 
 
 def _own_metrics(agents: Mapping[str, Agent], known: set[str]) -> tuple[Metric, ...]:
@@ -124,18 +137,31 @@ def _own_metrics(agents: Mapping[str, Agent], known: set[str]) -> tuple[Metric, 
 
 @dataclass(frozen=True)
 class _Item:
-    """One world, and everybody who acts in it."""
+    """One world, and who acts in it, by which of the searches."""
 
     agents: Mapping[str, Agent]
     label: str
     world: Any
     metrics: tuple[Metric, ...]
-    searches: int
+    searches: range
     query: Query
 
 
-def _measured(item: _Item, rng: np.random.Generator) -> list[Row]:
-    rows: list[Row] = []
+class _Part(NamedTuple):
+    """What an agent did in a world in some of the searches."""
+
+    label: str
+    name: str
+    has_goal: bool
+    values: dict[str, list[float]]
+    """Of each metric."""
+    used: tuple[str, ...]
+    searched: int
+    """How often it looked for the world's own goal."""
+
+
+def _measured(item: _Item, rng: np.random.Generator) -> list[_Part]:
+    parts: list[_Part] = []
     graphs: dict[Any, StateGraph] = {}
     for name, agent in item.agents.items():
         world = agent.prepared(item.world) if isinstance(agent, Prepares) else item.world
@@ -148,7 +174,7 @@ def _measured(item: _Item, rng: np.random.Generator) -> list[Row]:
         values: dict[str, list[float]] = {metric.name: [] for metric in item.metrics}
         used: dict[str, None] = {}
         searched = 0
-        for k in range(item.searches):
+        for k in item.searches:
             seed = int(task_rng(query.seed, k).integers(2**31))
             ways = behaviours(graph, agent, query.changed(seed=seed))
             used |= dict.fromkeys(way.search for way in ways if way.search)
@@ -157,11 +183,23 @@ def _measured(item: _Item, rng: np.random.Generator) -> list[Row]:
                 found = _expected(metric, graph, ways)
                 if found is not None:
                     values[metric.name].append(found)
-        given: Row = {"method": name, "world": item.label, "search": ", ".join(used), "chance": query.chance}
-        if graph.has_goal:
-            given |= {"goal_search": searched / item.searches}
-        rows += [_row(metric, values[metric.name], query.seed, given) for metric in item.metrics if values[metric.name]]
-    return rows
+        parts.append(_Part(item.label, name, graph.has_goal, values, tuple(used), searched))
+    return parts
+
+
+def _rows(
+    label: str, name: str, found: Sequence[_Part], metrics: Sequence[Metric], searches: int, query: Query
+) -> Iterator[Row]:
+    """Of an agent in a world, over all searches."""
+    mine = [part for part in found if (part.label, part.name) == (label, name)]
+    used = dict.fromkeys(search for part in mine for search in part.used)
+    given: Row = {"method": name, "world": label, "search": ", ".join(used), "chance": query.chance}
+    if mine[0].has_goal:
+        given |= {"goal_search": sum(part.searched for part in mine) / searches}
+    for metric in metrics:
+        values = [value for part in mine for value in part.values[metric.name]]
+        if values:
+            yield _row(metric, values, query.seed, given)
 
 
 def _row(metric: Metric, values: Sequence[float], seed: int, conditions: Row) -> Row:

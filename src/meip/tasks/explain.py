@@ -16,6 +16,7 @@ import numpy as np
 from meip.concepts.check import kind
 from meip.concepts.english import english, forbidden
 from meip.concepts.language import Concept
+from meip.concepts.steps import first_of, not_done
 from meip.learning.checkpoint import Decision
 from meip.learning.selection import precedence
 from meip.model.domain import Domain
@@ -179,11 +180,15 @@ def _words(statement: Statement, domain: Domain, stops: bool) -> tuple[str, str]
         case "late":
             return "as long as possible" if up and truth else "up as long as possible" if up else "rather late", plain
         case "first":
+            if statement.step:
+                return "first", first_of(concept, domain, up)
             return "first", f"the step after which {plain} is {'smallest' if up else 'largest'}"
         case "done":
             return "it is done when" if stops and statement.weight else "in the end", plain
         case "never":
             lead = f"never, although it was possible {_times(times)}" if times else f"never{FORCED}"
+            if statement.step:
+                return lead, f"{not_done(concept, domain)}, if there is another way"
             return lead, forbidden(concept, domain)
         case "order":
             first, then = cast(tuple[Concept, Concept], precedence(concept))

@@ -20,7 +20,7 @@ from meip import __version__
 from meip.base import documents
 from meip.base.errors import LearningError, MeipError
 from meip.base.packing import single_threaded
-from meip.base.parallel import task_rng
+from meip.base.parallel import Workers, task_rng
 from meip.base.running import Limits, Running, Stopped, digest, keeping, now_running, running
 from meip.concepts.grammar import Grammar
 from meip.learning import learner
@@ -81,15 +81,21 @@ def learn(
 
 def _learn(episodes: Sequence[Episode], asked: LearnOptions, how: Run) -> Task:
     """By these options, as far as the limits of what is running allow."""
-    shown = replay_all(episodes)
+    shown = replay_all(episodes, lambda done, total: how.tell(stage="replay", replayed=done, demonstrations=total))
     training = ShownPlans(shown, chance_failures=asked.chance_failures, seed=asked.seed)
     chosen = _learner(asked, training)
     asked.checked(chosen)
     _check_evidence(asked, training, chosen)
+    if shown.corrections and chosen != "choices":
+        raise LearningError(
+            f"objective={asked.objective!r} compares whole plans; corrections ({len(shown.corrections)}) are about one "
+            "choice each: leave them out, or use objective='choices'"
+        )
     used = _completed(asked, training, chosen)
     described = _described(episodes)
     store = None if how.checkpoint is None else Checkpoint.open(how.checkpoint, _fingerprint(described, used, shown))
     common = demonstrated_by(shown, used.tolerance)
+    how.tell(stage="replay", replayed=len(episodes), demonstrations=len(episodes))
     shown = shown.widened(used.seed)
     fitted = LEARNERS[chosen](episodes, shown, used, store, how)
     evidence = {"objective": {"taken": asked.objective, "because": "asked for"}, **fitted.evidence}
@@ -177,9 +183,10 @@ def _by_plans(
     count = options.committee or 1
     members = [_member(number, episodes, shown, options, store) for number in range(count)]
     work = cast(Running, now_running())
-    if run.jobs == 1 and run.backend == "loky":
-        tell = run.progress or _silent
-        fitted = [_fit(member, tell) for member in members if not work.over]
+    alone = run.jobs == 1 and run.backend == "loky"
+    if alone or count == 1:  # a single one has all workers for its candidates and samples
+        with run.workers() as workers:
+            fitted = [_fit(member, run.progress or _silent, workers) for member in members if not work.over]
     else:
         with apart(work) as limits, run.workers() as workers:
             fitted = workers.map(
@@ -262,11 +269,11 @@ def _fit_apart(member: _Member, rng: np.random.Generator) -> Learned:
         return _fit(member, _silent)
 
 
-def _fit(member: _Member, tell: Progress) -> Learned:
+def _fit(member: _Member, tell: Progress, workers: Workers | None = None) -> Learned:
     """The utility and the decisions of one member; where it is stopped, those so far."""
     options, work = member.options, cast(Running, now_running())
     objective: Any = options.objective if options.objective in ("svm", "svm-literal") else "likelihood"
-    rounds = _pursued(member, objective) if options.concepts is None else _given(member, objective)
+    rounds = (_pursued if options.concepts is None else _given)(member, objective, workers)
     found, cut = Learned(()), None
     with keeping(None if member.checkpoint is None else member.checkpoint.rounds(member.number)):
         try:
@@ -279,21 +286,21 @@ def _fit(member: _Member, tell: Progress) -> Learned:
     return dataclasses.replace(found, cut=cut)
 
 
-def _pursued(member: _Member, objective: Any) -> Iterator[tuple[Utility, dict[str, Any]]]:
+def _pursued(member: _Member, objective: Any, workers: Workers | None) -> Iterator[tuple[Utility, dict[str, Any]]]:
     """Algorithm 2, round by round."""
     options = member.options
     share = cast(float, options.concept_share) if member.number else 1.0
     pursuit = Pursuit(objective=objective, share=share, seed=member.seed, **_named(options, *PURSUED))
-    for found, info in pursuit.pursue(member.given):
+    for found, info in pursuit.pursue(member.given, workers):
         yield found.trial.utility, info
 
 
-def _given(member: _Member, objective: Any) -> Iterator[tuple[Utility, dict[str, Any]]]:
+def _given(member: _Member, objective: Any, workers: Workers | None) -> Iterator[tuple[Utility, dict[str, Any]]]:
     """Algorithm 1, round by round: the weights of the concepts that are given."""
     options = member.options
     common = _named(options, *FITTED)
     fitting = learner.Learner(options.concepts or (), objective=objective, seed=member.seed, **common)
-    for state, info in fitting.learn(member.given):
+    for state, info in fitting.learn(member.given, workers):
         given = [str(c) for c in state.best.utility.concepts]
         yield state.best.utility, {**info, "stage": "round", "tried": 0, "concepts": given}
 
@@ -346,7 +353,7 @@ def _provenance(
         evidence["objective"]["taken"],
         chosen,
         {name: value for name, value in documents.to_json(options).items() if name not in options.unused(chosen)},
-        len(given),
+        len(training.shown),
         documents.content_hash(given),
         max(len(shown.states) for _, shown in training.shown),
         stopped,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +13,7 @@ from meip.base.arrays import Floats
 from meip.base.errors import LearningError, MeipError
 from meip.concepts.check import kind
 from meip.concepts.phrases import article
+from meip.learning.options import Run
 from meip.model.demonstrations import Demonstration, Plan, replay
 from meip.model.graph import StateGraph, state_graph
 from meip.model.problems import problem_document
@@ -40,10 +42,17 @@ def plan_task(
     return _planned(task, graph, asked, start_of(graph, asked.seed, start))
 
 
-def plan_starts(task: Task, world: Any, query: Query | None = None, **changes: Any) -> list[TaskPlan]:
-    """One plan for each initial state, as the world lists them."""
+def plan_starts(
+    task: Task, world: Any, query: Query | None = None, *, run: Run | None = None, **changes: Any
+) -> list[TaskPlan]:
+    """One plan for each initial state, as the world lists them; `run` tells how many processes search for them."""
     graph, asked = _asked(task, world, query, changes)
-    return [_planned(task, graph, asked, first) for first in range(len(graph.initial))]
+    with (run or Run()).workers() as workers:
+        return workers.map(partial(_planned_apart, task, graph.world, asked), range(len(graph.initial)))
+
+
+def _planned_apart(task: Task, world: Any, asked: Query, first: int, rng: np.random.Generator) -> TaskPlan:
+    return _planned(task, state_graph(world), asked, first)
 
 
 def _asked(task: Task, world: Any, query: Query | None, changes: dict[str, Any]) -> tuple[StateGraph, Query]:

@@ -31,6 +31,7 @@ from meip.utility.preferences import Preferences
 from meip.utility.terms import Utility, edit
 
 if TYPE_CHECKING:
+    from meip.learning.options import Run
     from meip.model.graph import StateGraph
     from meip.search.query import Found, Query
     from meip.tasks.explain import Explanation
@@ -327,11 +328,14 @@ class Task(Strict):
         given = {name: value for name, value in named.items() if value is not None}
         return plan_task(self, world, query, start=start, **given, **more)
 
-    def plans(self, world: Any, query: Query | None = None, **changes: Any) -> list[TaskPlan]:
-        """One plan for each initial state of a world, with its chance; `changes` are fields of the query by name."""
+    def plans(
+        self, world: Any, query: Query | None = None, *, run: Run | None = None, **changes: Any
+    ) -> list[TaskPlan]:
+        """One plan for each initial state of a world, with its chance; `changes` are fields of the query by name, and
+        `run` tells how many processes search."""
         from meip.tasks.plan import plan_starts
 
-        return plan_starts(self, world, query, **changes)
+        return plan_starts(self, world, query, run=run, **changes)
 
     def act(self, graph: StateGraph, history: Sequence[int], query: Query) -> Found:
         """What it would do after a history: a task is an `Agent`."""

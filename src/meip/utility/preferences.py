@@ -10,23 +10,30 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from meip.base.arrays import Floats, Ints
 from meip.base.documents import Strict
-from meip.concepts.language import Composite
-from meip.concepts.values.columns import values_at
+from meip.concepts.language import Composite, Concept
+from meip.concepts.values.columns import values_at, values_of_steps
+from meip.concepts.values.program import Program
 from meip.model.graph import StateGraph
+from meip.model.steps import step_domain
 from meip.utility.ranking import UtilityRanking
 from meip.utility.terms import ConceptText, Utility, UtilityTerm, features
 
 __all__ = [
     "Before", "ChoiceRanking", "First", "HeldOut", "Preferences", "Rule", "Statement", "StatementKind", "View",
-    "beaten", "standing", "summed", "with_order",
+    "beaten", "outdone", "standing", "summed", "with_order",
 ]  # fmt: skip
 
 SAME = 1e-9
+FORCED, CHANCE = (
+    0.78,
+    4.0,
+)  # of orders: how sure one is that nobody could break; of k chances to break it k^2 / (k^2 + 4)
 OMIT = {"omit_default": True}
 TEXT = {"as_text": True}
 StatementKind = Literal["wanted", "avoided", "late", "first", "order", "never", "done"]
@@ -47,6 +54,8 @@ class Rule(Strict):
     """How often it could have been broken in the demonstrations."""
     broken: int = field(default=0, metadata=OMIT)
     """In how many demonstrations it was broken nevertheless."""
+    step: bool = field(default=False, metadata=OMIT)
+    """Is it about a step, and not to be done while there is another way? Else about a state."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,12 @@ class Before(Strict):
     possible: int
     """How often it could have been done otherwise in the demonstrations; 0: there was no other way."""
 
+    @property
+    def sure(self) -> float:
+        """How likely every further demonstration keeps it, also where the world forces less: measured on everyday tasks
+        (`docs/learning.md`). What could have been otherwise once or twice is as often chance as not."""
+        return self.possible**2 / (self.possible**2 + CHANCE) if self.possible else FORCED
+
 
 @dataclass(frozen=True)
 class First(Strict):
@@ -69,6 +84,8 @@ class First(Strict):
     largest: bool
     weight: float
     """What another step pays, as a negative number."""
+    step: bool = field(default=False, metadata=OMIT)
+    """Is it a quantity of steps? Else of the states that they lead to."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +120,8 @@ class Statement(Strict):
     """Choices at which it could have been otherwise; for an order 0 where there was no other way."""
     leaning: tuple[str, ...] = field(default=(), metadata=OMIT)
     """Concepts of the utility that say nearly the same in the demonstrations: they change with an edit of this one."""
+    step: bool = field(default=False, metadata=OMIT)
+    """Is its concept about steps?"""
 
 
 @dataclass(frozen=True)
@@ -149,12 +168,22 @@ class ChoiceRanking(UtilityRanking):
 
     def __init__(self, utility: Utility, preferences: Preferences) -> None:
         self.preferences = preferences
-        self.rules = len(preferences.never)
+        self.state_rules, self.step_rules = _apart([rule.step for rule in preferences.never])
+        """The places of rules about states, and of those about steps."""
+        self.state_firsts, self.step_firsts = _apart([one.step for one in preferences.first])
+        self.of_steps: tuple[Concept, ...] = (
+            *(preferences.never[k].concept for k in self.step_rules),
+            *(preferences.first[k].concept for k in self.step_firsts),
+        )
+        self._step_program: Program | None = None
+        self._steps: WeakKeyDictionary[StateGraph, dict[tuple[int, int], Floats]] = WeakKeyDictionary()
+        firsts = [preferences.first[k] for k in self.state_firsts]
+        self.rules = len(self.state_rules)
         others = [u for held in preferences.held_out for u in (held.utility, held.done)]
         ends = list(dict.fromkeys(c for pair in preferences.order for c in (pair.first, pair.then)))
-        marked = [*(rule.concept for rule in preferences.never), *ends]
+        marked = [*(preferences.never[k].concept for k in self.state_rules), *ends]
         marks = [Utility((UtilityTerm(concept, "boolean", (), (1.0,)),)) for concept in marked]
-        ranked = [Utility((UtilityTerm(one.concept, "linear"),)) for one in preferences.first]
+        ranked = [Utility((UtilityTerm(one.concept, "linear"),)) for one in firsts]
         super().__init__([utility, preferences.done, *marks[: self.rules], *others, *marks[self.rules :], *ranked])
         self.wishes = utility
         place = {c: self.members - len(ranked) - len(ends) + k for k, c in enumerate(ends)}
@@ -163,8 +192,8 @@ class ChoiceRanking(UtilityRanking):
         self.order_strength = np.array([p.strength for p in preferences.order])
         self.ranked = np.arange(self.members - len(ranked), self.members)
         """The columns of quantities, NaN where they are missing."""
-        self.largest = np.array([one.largest for one in preferences.first], np.bool_)
-        self._places = np.array([self.concepts.index(one.concept) for one in preferences.first], np.int64)
+        self.largest = np.array([one.largest for one in firsts], np.bool_)
+        self._places = np.array([self.concepts.index(one.concept) for one in firsts], np.int64)
         self.constant = np.zeros(self.members)
         self.constant[1] = preferences.stop
         for k, held in enumerate(preferences.held_out):
@@ -178,6 +207,22 @@ class ChoiceRanking(UtilityRanking):
         if len(self._places):
             found[:, self.ranked] = np.where(missing[:, self._places], np.nan, values[:, self._places])
         return found
+
+    def steps(self, graph: StateGraph, pairs: Sequence[tuple[int, int]]) -> Floats:
+        """What rules about steps, and quantities of them, say of steps between states [len(pairs), ..]; NaN where they
+        are missing. Each is looked at once."""
+        known = self._steps.setdefault(graph, {})
+        fresh = [pair for pair in dict.fromkeys(pairs) if pair not in known]
+        if fresh:
+            known.update(zip(fresh, self._of_steps(graph, fresh), strict=True))
+        return np.array([known[pair] for pair in pairs]).reshape(len(pairs), len(self.of_steps))
+
+    def _of_steps(self, graph: StateGraph, pairs: Sequence[tuple[int, int]]) -> Floats:
+        domain = step_domain(graph.domain)
+        if self._step_program is None or self._step_program.domain != domain:
+            self._step_program = Program(domain, self.of_steps)
+        values, missing = values_of_steps(graph, self._step_program, pairs)
+        return np.where(missing, np.nan, values)
 
     def parts(self, graph: StateGraph, states: Sequence[int]) -> Floats:
         """What each term adds to g in these states [S, terms]."""
@@ -210,6 +255,11 @@ class View:
     """What a step pays for each rule .."""
     first: Floats
     """.. and for each quantity that another step comes first by."""
+
+
+def _apart(marked: Sequence[bool]) -> tuple[list[int], list[int]]:
+    """The places that are not marked, and those that are."""
+    return [k for k, on in enumerate(marked) if not on], [k for k, on in enumerate(marked) if on]
 
 
 def summed(terms: Sequence[UtilityTerm]) -> Utility:
@@ -258,3 +308,8 @@ def beaten(before: Floats, after: Floats, start: Ints, largest: bool = True) -> 
     worth = np.where(changed, after, -np.inf)
     best = np.repeat(np.maximum.reduceat(worth, start[:-1]), np.diff(start))
     return np.asarray(changed & (worth < best - SAME), np.float64)
+
+
+def outdone(values: Floats, start: Ints, largest: bool = True) -> Floats:
+    """Which alternatives [N] have a value (NaN: none) although another one of the same choice has a better one."""
+    return beaten(np.full(len(values), np.nan), values if largest else -values, start, largest)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
@@ -28,6 +29,7 @@ from meip.base.arrays import Bools, Floats
 from meip.base.documents import Strict, document
 from meip.base.errors import LearningError, did_you_mean
 from meip.concepts.language import Concept
+from meip.concepts.operations import Operation, operations
 from meip.concepts.parser import parse_concept
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 Kind = Literal["boolean", "count", "real", "table", "linear"]
+REMEMBERED = 4096  # concepts that were read last
 PLAIN = ("boolean", "linear")  # kinds with one weight and no knots
 
 
@@ -44,7 +47,13 @@ def _concept(value: Any) -> Concept:
         return value
     if not isinstance(value, str):
         raise ValueError("a concept is written as a text")
-    return parse_concept(value)
+    return _read(value, operations())
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _read(text: str, known: tuple[Operation, ...]) -> Concept:
+    """A task has the same concepts in its utility and in each of its held-out models."""
+    return parse_concept(text)
 
 
 ConceptText = Annotated[

@@ -72,12 +72,17 @@ class Batch:
         self._functions: dict[tuple[str, tuple[int, ...]], Floats] = {}
         self._bound: tuple[Program, Bound] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was made of the facts: it is soon made again where they are sent to."""
+        return {**self.__dict__, "_packed": {}, "_functions": {}, "_bound": None}
+
     def bind(self, program: Program) -> Bound:
         """The program with the sizes of this batch."""
-        if self._bound is None or self._bound[0] is not program:
+        found = self._bound  # another thread may put its own there meanwhile
+        if found is None or found[0] is not program:
             static = tuple([self._input(i, program.static)[1] for i in program.inputs])
-            self._bound = program, program.bind(self.counts, static)
-        return self._bound[1]
+            self._bound = found = program, program.bind(self.counts, static)
+        return found[1]
 
     def run(self, program: Program, values: Floats, missing: Bools, prints: Bits) -> Bits:
         """Write the columns [S] of atomic concepts and the fingerprints of terms; returns the arena."""
@@ -146,6 +151,8 @@ class Batch:
         try:
             table = block.tables[name]
         except KeyError:
+            if name in self.domain.copies:
+                raise DomainError(f"{name!r} is about a step, and is neither true nor false of a state alone") from None
             raise DomainError(f"a block of facts has no table for fluent {name!r}") from None
         if table.shape[1:] != shape or len(table) not in (1, len(block.states)):
             raise DomainError(

@@ -13,8 +13,9 @@ from meip.concepts.values.denotation import Denotation
 from meip.concepts.values.program import Program
 from meip.model.domain import Domain
 from meip.model.graph import StateGraph
+from meip.model.steps import step_blocks, step_domain
 
-__all__ = ["GraphColumns", "Programs", "values_at"]
+__all__ = ["GraphColumns", "Programs", "values_at", "values_of_steps"]
 
 
 class GraphColumns:
@@ -101,6 +102,20 @@ def values_at(graph: StateGraph, program: Program, states: Sequence[int] | Ints)
     chosen = [int(graph.initial[0]), *(int(n) for n in states)]
     values, missing = Denotation(graph.domain, graph.facts(chosen), np.zeros(len(chosen), np.int64)).matrix(program)
     return values[1:], missing[1:]
+
+
+def values_of_steps(graph: StateGraph, program: Program, pairs: Sequence[tuple[int, int]]) -> tuple[Floats, Bools]:
+    """The same of concepts about steps, for steps between states of a graph [len(pairs), K]; missing where things come
+    or go. The program is of the domain's `step_domain`."""
+    values = np.zeros((len(pairs), len(program.concepts)))
+    missing = np.ones(values.shape, np.bool_)
+    numbers = list(dict.fromkeys(number for pair in pairs for number in pair))
+    place = {number: k for k, number in enumerate(numbers)}
+    before, after = (np.array([place[pair[k]] for pair in pairs], np.int64) for k in (0, 1))
+    blocks, steps = step_blocks(graph.domain, graph.facts(numbers), before, after)
+    if len(steps):
+        values[steps], missing[steps] = Denotation(step_domain(graph.domain), blocks).matrix(program)
+    return values, missing
 
 
 class Programs:

@@ -7,14 +7,16 @@ import random
 import re
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
-from meip import Domain, EntityClass, function, predicate, record
+from meip import Correction, Domain, EntityClass, function, predicate, record
 from meip.base import documents
 from meip.base.results import Results
 from meip.concepts.parser import parse_concept
 from meip.learning.checkpoint import CheckpointDocument, Decision, KeptRound
 from meip.model.problems import import_documents, load_problem, problem_document
+from meip.report.whole import KeptReport
 from meip.tasks.task import PlanStep, Provenance, Reason, Task, TaskPlan
 from meip.utility.terms import Utility, UtilityTerm
 from meip.worlds.didactic import Didactic
@@ -29,6 +31,10 @@ __all__ = ["READERS", "VALID", "damaged", "mutate"]
 
 import_documents()
 
+MEASURED = Results.of(
+    "bench", [{"metric": "ratio", "value": 1.5, "n": 7, "peer": None}], 3, [("t", ["a", "b"], [["1", "2"]])], ["a note"]
+)
+RESULTS = documents.dump(MEASURED)
 VALID: dict[str, list[dict[str, Any]]] = {
     "domain": [
         documents.dump(
@@ -42,8 +48,12 @@ VALID: dict[str, list[dict[str, Any]]] = {
     "demonstration": [
         documents.dump(record(Ritual(), [(1, "torch", 5), (2, "bamboo", 1), (3, "clay", 4)], by="x", note="y")),
         documents.dump(record(Didactic(), ["a1", "a1"], [1, None])),
+        documents.dump(replace(record(Didactic(), ["a1", "a1"], [1, None]), corrects=Correction("a2"))),
     ],
-    "results": [documents.dump(Results.of("bench", [{"metric": "ratio", "value": 1.5, "n": 7, "peer": None}], seed=3))],
+    "results": [RESULTS],
+    "report": [
+        documents.dump(KeptReport("a report", ({"domain": "x"},), ({"title": "a plan", "by": "meip"},), (MEASURED,)))
+    ],
     "utility": [
         documents.dump(
             Utility(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from meip.base.parallel import Shared, Workers
 from meip.bench import growth, parallel
 
 
@@ -30,6 +31,15 @@ def test_a_size_is_learned_and_its_concepts_are_counted() -> None:
 
 
 def test_what_two_jobs_gain_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "WORK", {"nothing": (lambda jobs: None, 1.8)})
-    metrics = [row["metric"] for row in parallel.run(repeats=1)]
-    assert metrics[:3] == ["seconds, 1 job", "seconds, 2 jobs", "ratio"]
+    monkeypatch.setattr(parallel, "WORK", {"counting": (count_in_threads, 1.8)})
+    found = {row["metric"]: row["value"] for row in parallel.run(repeats=1)}
+    assert list(found)[:3] == ["seconds, 1 job", "seconds, 2 jobs", "ratio"]
+    assert 0 < found["seconds of the busiest worker"] < found["seconds of all workers"]
+    whole = found["seconds in one process"] + found["seconds of all workers"]
+    longest = found["seconds in one process"] + found["seconds of the busiest worker"]
+    assert found["ratio by processor time"] == pytest.approx(whole / longest)
+
+
+def count_in_threads(jobs: int) -> None:
+    with Workers(jobs) as workers:
+        workers.map_compiled(lambda item, most: sum(range(most)), range(8), Shared(300_000))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -61,6 +62,12 @@ def test_an_experiment_prints_tables_and_writes_rows_and_figures(
         "paper",
         "maxent-irl",
     }
+    report = documents.read(figures / "report.json", "report").results[0]
+    assert report == found and set(report.figures) == {path.stem for path in figures.glob("*.svg")} != set()
+    page = (figures / "report.html").read_text()
+    assert all(escape(cell) in page for table in found.tables for line in table.lines for cell in line)
+    assert all(escape(note) in page for note in found.notes) and page.count("<figure>") == len(found.figures)
+    assert "<script" not in page and "default-src 'none'" in page
 
 
 def test_every_name_has_an_experiment() -> None:

@@ -18,8 +18,10 @@ from pathlib import Path
 
 import pytest
 
+from attack.resume import CASES
 from meip import append_demonstration, learn, read_episodes
 from meip.experiments.rites import paper_demonstrations
+from meip.learning.checkpoint import Checkpoint, KeptRounds
 
 PATIENCE = 100.0  # seconds; on a machine that does nothing else a tenth of it is enough
 COMMITTEE = ["--objective", "plans", "--committee", "8"]
@@ -172,6 +174,47 @@ def by_one_process(demos: Path, **options: object) -> bytes:
     return path.read_bytes()
 
 
+def goes_on(
+    backend: str, address: str, demos: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[int], set[bytes]]:
+    """How many rounds one process does, how many a cluster, how many one there that goes on from half of them; and the
+    bytes."""
+    done: list[str] = []
+    keep = KeptRounds.keep
+
+    def counted(self: KeptRounds, name: str, value: object) -> None:
+        done.append(name)
+        keep(self, name, value)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(KeptRounds, "keep", counted)
+    monkeypatch.setattr(Checkpoint, "remove", lambda self: None)
+    counts, saved, episodes = [], set[bytes](), read_episodes([demos])
+    learn(episodes, checkpoint=folder.with_name("alone")).save(task := folder.with_suffix(".json"))
+    counts.append(len(done))
+    done.clear()
+    file, there = folder / "member-000.jsonl", {"backend": backend, "address": address}
+    for _ in range(2):
+        learn(episodes, checkpoint=folder, **there).save(task)  # type: ignore[arg-type]
+        saved.add(task.read_bytes())
+        counts.append(len(done))
+        done.clear()
+        kept = file.read_text().splitlines(keepends=True)
+        file.write_text("".join(kept[: len(kept) // 2]))
+    return counts, saved
+
+
+def same_there(backend: str, address: str, folder: Path) -> set[str]:
+    """Other kinds of worlds that are learned there to the bytes of one process: PDDL, and where chance plays a part."""
+    same = set[str]()
+    for name in ("choices, PDDL", "choices, chance"):
+        made, options = CASES[name]
+        learn(made(), **options).save(folder / "here.json")
+        there = {"backend": backend, "address": address}
+        learn(made(), **options, **there).save(folder / "there.json")  # type: ignore[arg-type]
+        same |= {name} if (folder / "here.json").read_bytes() == (folder / "there.json").read_bytes() else set()
+    return same
+
+
 @needs_proc
 @needs("ray", "ray")
 def test_two_ray_nodes_learn_what_one_process_does_though_a_worker_is_killed(
@@ -186,9 +229,13 @@ def test_two_ray_nodes_learn_what_one_process_does_though_a_worker_is_killed(
 @needs_proc
 @needs("distributed", "dask")
 def test_two_dask_workers_learn_what_one_process_does_though_one_is_killed(
-    demonstrations: Path, two_dask_workers: tuple[str, int]
+    demonstrations: Path, two_dask_workers: tuple[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, host = two_dask_workers
     found = learned_on(("dask", address), demonstrations, COMMITTEE, lambda: kill_one(host, "spawn_main"))
     assert found == by_one_process(demonstrations, objective="plans", committee=8)
-    assert learned_on(("dask", address), demonstrations, [], None) == by_one_process(demonstrations)
+    alone = by_one_process(demonstrations)
+    assert learned_on(("dask", address), demonstrations, [], None) == alone
+    assert same_there("dask", address, tmp_path) == {"choices, PDDL", "choices, chance"}
+    (here, there, then), saved = goes_on("dask", address, demonstrations, tmp_path / "rounds", monkeypatch)
+    assert saved == {alone} and 0 < then < there == here

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType, TracebackType
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -19,6 +19,7 @@ from meip.base.clusters import RETRIES, Dask, Ray
 from meip.base.errors import BudgetError, LearningError, WorkerError, did_you_mean
 from meip.base.local import Processes, Threads
 from meip.base.packing import Batch, Done, Packed, packed
+from meip.base.running import Limits, NotedRounds, Rounds, keeps_rounds, running
 
 __all__ = ["BACKENDS", "Backend", "Shared", "Workers", "check_workers", "parallel_map", "task_rng", "within"]
 
@@ -146,7 +147,10 @@ class Workers:
         """
         task = _Plain(function)
         if self.backend != "loky":
-            return _gathered(self._done(task, items, None, RETRIES, shared), items, progress)
+            rounds = keeps_rounds()
+            noting = task if rounds is None else _Noting(task, rounds.known)
+            found = self._done(noting, items, None, RETRIES, shared)
+            return _gathered(found if rounds is None else _kept(found, rounds), items, progress)
         if self.jobs == 1 or len(items) < 2:
             done: Iterator[Done] = (Done(k, function(item, shared.value), None) for k, item in enumerate(items))
         else:
@@ -242,6 +246,28 @@ class _Plain:
 
     def __call__(self, index: int, item: Any, shared: Any) -> Any:
         return self.function(item, shared)
+
+
+class _Noting:
+    """The same, with the rounds that it did, for the process that keeps them; those done before are recalled."""
+
+    def __init__(self, task: _Plain, known: Mapping[str, Any]) -> None:
+        self.task, self.known = task, dict(known)
+
+    def __call__(self, index: int, item: Any, shared: Any) -> tuple[Any, list[tuple[str, Any]]]:
+        with running(Limits(), noted := NotedRounds(self.known)):
+            return self.task(index, item, shared), noted.new
+
+
+def _kept(done: Iterator[Done], rounds: Rounds) -> Iterator[Done]:
+    """Results as they come; rounds that were done with them are kept here."""
+    for one in done:
+        if one.error is None:
+            result, new = one.result
+            for name, value in new:
+                rounds.keep(name, value)
+            one = one._replace(result=result)
+        yield one
 
 
 class _Late(BaseException):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from statistics import NormalDist
 from typing import Any
@@ -20,7 +20,7 @@ from meip.base.documents import Strict, document
 from meip.base.errors import LearningError
 
 __all__ = [
-    "Progress", "Results", "Row", "bootstrap", "grouped_row", "mean_row", "share_row", "versions", "wilson",
+    "Progress", "Results", "Row", "Table", "bootstrap", "grouped_row", "mean_row", "share_row", "versions", "wilson",
 ]  # fmt: skip
 
 Cell = str | int | float | bool | None
@@ -28,6 +28,7 @@ Row = dict[str, Any]
 Progress = Callable[[str], None]
 LIBRARIES = ("meip", "numpy", "scipy", "numba")
 RESAMPLES = 2000
+OMIT = {"omit_default": True}
 
 
 def versions(more: Iterable[str] = ()) -> dict[str, str]:
@@ -41,6 +42,15 @@ def versions(more: Iterable[str] = ()) -> dict[str, str]:
     return found
 
 
+@dataclass(frozen=True)
+class Table(Strict):
+    """Rows as a person reads them."""
+
+    title: str
+    headings: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+
+
 @document("results")
 @dataclass(frozen=True)
 class Results(Strict):
@@ -50,12 +60,27 @@ class Results(Strict):
     rows: tuple[dict[str, Cell], ...]
     versions: dict[str, str]
     seed: int | None = None
+    tables: tuple[Table, ...] = field(default=(), metadata=OMIT)
+    """The rows in tables, as the command printed them."""
+    notes: tuple[str, ...] = field(default=(), metadata=OMIT)
+    """What is to be known about them."""
+    figures: dict[str, str] = field(default_factory=dict)
+    """The figures that the command drew, by name: SVG."""
 
     @classmethod
-    def of(cls, command: str, rows: Iterable[Mapping[str, Any]], seed: int | None = None) -> Results:
+    def of(
+        cls,
+        command: str,
+        rows: Iterable[Mapping[str, Any]],
+        seed: int | None = None,
+        tables: Iterable[tuple[str, Iterable[str], Iterable[Iterable[str]]]] = (),
+        notes: Iterable[str] = (),
+        figures: Mapping[str, str] | None = None,
+    ) -> Results:
         """Rows of a run that happened here and now; numpy numbers become plain ones."""
         plain = tuple({k: v.item() if hasattr(v, "item") else v for k, v in row.items()} for row in rows)
-        return cls(command, plain, versions(), seed)
+        shown = tuple(Table(title, tuple(headings), tuple(map(tuple, lines))) for title, headings, lines in tables)
+        return cls(command, plain, versions(), seed, shown, tuple(notes), dict(figures or {}))
 
 
 def share_row(hits: float, n: int, **conditions: Any) -> Row:

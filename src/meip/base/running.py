@@ -28,8 +28,9 @@ from meip.base.arrays import Floats
 from meip.base.errors import BudgetError, Cancelled, LearningError
 
 __all__ = [
-    "MEMORY_FACTOR", "Limits", "Rounds", "Running", "Stopped", "as_error", "bounded", "digest", "keeping", "look",
-    "now_running", "one_round", "packed_floats", "resident", "running", "unpacked_floats",
+    "MEMORY_FACTOR", "Limits", "NotedRounds", "Rounds", "Running", "Stopped", "as_error", "bounded", "digest",
+    "keeping", "keeps_rounds", "look", "now_running", "one_round", "packed_floats", "resident", "running",
+    "unpacked_floats",
 ]  # fmt: skip
 
 R = TypeVar("R")
@@ -54,9 +55,29 @@ class Stopped(BaseException):
 class Rounds(Protocol):
     """Where rounds are kept: plain JSON values, by name."""
 
+    known: dict[str, Any]
+    """Those that were done before."""
+
     def recall(self, name: str) -> Any: ...
     def keep(self, name: str, value: Any) -> None: ...
     def write(self) -> None: ...
+
+
+class NotedRounds:
+    """Rounds that somebody else is to keep."""
+
+    def __init__(self, known: dict[str, Any]) -> None:
+        self.known = known
+        self.new: list[tuple[str, Any]] = []
+
+    def recall(self, name: str) -> Any:
+        return self.known.get(name)
+
+    def keep(self, name: str, value: Any) -> None:
+        self.new.append((name, value))
+
+    def write(self) -> None:
+        """Whoever gets them writes them."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +161,12 @@ _RUNNING: ContextVar[Running | None] = ContextVar("running", default=None)
 def now_running() -> Running | None:
     """What runs in this thread."""
     return _RUNNING.get()
+
+
+def keeps_rounds() -> Rounds | None:
+    """Where rounds of what runs in this thread are kept; None: nowhere."""
+    found = _RUNNING.get()
+    return None if found is None else found.rounds
 
 
 def look() -> None:

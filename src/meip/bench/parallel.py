@@ -1,27 +1,32 @@
 """What two processes gain: the same work with one job and with two, and how evenly it is divided.
 
-Seconds by the clock, so that it needs a machine that does nothing else; workers are started and have compiled before.
-Beside it stands the ratio that would be possible: all processor time, over that of the busier half and of what only
-one process can do.
+Seconds by the clock need a machine that does nothing else; workers are started and have compiled before. Beside their
+ratio stands that of processor time: all of it, over the longest way through it, which is what only this process can do
+and what the busiest worker does. It says how evenly work is divided, and is the same on a busy machine; waiting, as for
+Python's lock, is not in it.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from meip import learn
+from meip.base.local import Threads
+from meip.base.packing import Done
 from meip.base.parallel import Workers
 from meip.bench._chores import demonstrations
 from meip.experiments import Experiment
 from meip.experiments.held_out import run as held_out
 from meip.experiments.rites import paper_demonstrations
 
-__all__ = ["WORK", "run"]
+__all__ = ["WORK", "divided", "run"]
 
 TARGET = 1.8
 JOBS = 2
@@ -58,20 +63,49 @@ def run(peers: bool = False, repeats: int = 3) -> list[dict[str, Any]]:
             {**common, "metric": f"seconds, {JOBS} jobs", "value": together},
             {**common, "metric": "ratio", "value": alone / together, "target": target},
         ]
-        if (possible := _possible(do)) is not None:
-            rows.append({**common, "metric": "ratio that is possible", "value": possible, "clock": "processor"})
+        shares = divided(do)
+        rows += [{**common, "metric": metric, "value": value, "clock": "processor"} for metric, value in shares.items()]
     return rows
 
 
-def _possible(do: Callable[[int], object]) -> float | None:
-    """All processor time over that of the longest way through it: this process, and the busiest worker."""
-    workers = _workers()
+def divided(do: Callable[[int], object]) -> dict[str, float]:
+    """Seconds of processor time: in this process alone, of all workers, of the busiest; and what that allows."""
+    workers, threads = _workers(), dict[int, float]()
     before, own = _busy(workers), _here()
-    do(JOBS)
-    here, spent = _here() - own, _busy(workers) - before
-    if not workers or spent.sum() < here:  # threads: what they do and what one does alone cannot be told apart
-        return None
-    return float((here + spent.sum()) / (here + spent.max()))
+    with _noted(threads):
+        do(JOBS)
+    busy = [*threads.values(), *(_busy(workers) - before).tolist()]
+    alone = max(_here() - own - sum(threads.values()), 0.0)
+    longest = max(busy, default=0.0)
+    return {
+        "seconds in one process": alone,
+        "seconds of all workers": float(sum(busy)),
+        "seconds of the busiest worker": longest,
+        "ratio by processor time": (alone + sum(busy)) / max(alone + longest, 1e-9),
+    }
+
+
+@contextmanager
+def _noted(spent: dict[int, float]) -> Iterator[None]:
+    """Add up the processor time of each thread that does tasks."""
+    run = Threads.run
+
+    def noted(self: Threads, function: Callable[[int, Any], Any], items: Sequence[Any]) -> Iterator[Done]:
+        def timed(number: int, item: Any) -> Any:
+            begun = time.thread_time()
+            try:
+                return function(number, item)
+            finally:
+                place = threading.get_ident()
+                spent[place] = spent.get(place, 0.0) + time.thread_time() - begun
+
+        return run(self, timed, items)
+
+    Threads.run = noted  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Threads.run = run  # type: ignore[method-assign]
 
 
 def _here() -> float:

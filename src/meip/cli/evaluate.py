@@ -60,6 +60,7 @@ def evaluate(
     from meip.base import documents
     from meip.base.results import Results
     from meip.learning.options import Run
+    from meip.report.page_tables import evaluation_tables
     from meip.tasks.evaluate import evaluate as measure
     from meip.tasks.task import Task
 
@@ -78,9 +79,10 @@ def evaluate(
     asked = {"method": search, "chance": chance, **limits, "seed": seed}
     run = Run(jobs, cast(Any, backend), progress=_progress(), address=address)
     rows = measure(agents, worlds, None, searches=searches, run=run, **asked)  # type: ignore[arg-type]
-    console().print(_table(rows))
+    tables = evaluation_tables(rows)
+    console().print(_table(*tables[0][1:]))
     if json_file is not None:
-        documents.write(json_file, Results.of("evaluate", rows, seed))
+        documents.write(json_file, Results.of("evaluate", rows, seed, tables))
 
 
 def _shown(demos: Sequence[str], own: str | None, name: str) -> list[Any]:
@@ -97,18 +99,16 @@ def _progress() -> Any:
     if not sys.stderr.isatty():
         return None
     return lambda info: typer.echo(
-        f"\r\033[K{info['done']} of {info['of']} worlds", err=True, nl=info["done"] == info["of"]
+        f"\r\033[K{info['done']} of {info['of']} {info['stage']}", err=True, nl=info["done"] == info["of"]
     )
 
 
-def _table(rows: list[dict[str, Any]]) -> Any:
+def _table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> Any:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
-    for name in ("world", "method", "metric", "mean", "95 % interval", "n"):
+    for name in headings:
         table.add_column(name, justify="right" if name in ("mean", "95 % interval", "n") else "left")
-    for row in rows:
-        method = f"{row['method']} ({row['search']})" if row.get("search") else str(row["method"])
-        interval = f"{row['low']:.3f} .. {row['high']:.3f}"
-        table.add_row(row["world"], method, row["metric"], f"{row['value']:.3f}", interval, str(row["n"]))
+    for line in lines:
+        table.add_row(*line)
     return table

@@ -34,13 +34,13 @@ def explain(
       meip explain task.json --html task.html
     """
     from meip.base import documents
-    from meip.report.html import explanation_page
     from meip.report.text import explanation_text, why_text
+    from meip.report.whole import Report, report_page
     from meip.tasks.task import Task
 
     found = Task.load(task).explain()
     if html is not None:
-        documents.write_text(html, explanation_page(found))
+        documents.write_text(html, report_page(Report.of(found)))
     if as_json:
         print_json(found.to_json())
         return

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
 from meip.base.errors import MeipError, did_you_mean
 from meip.base.files import writable
 from meip.cli.app import DomainOption, JsonOption, app, console, print_json
-from meip.cli.inputs import Memory, OwnWorld, Seed, read_world
+from meip.cli.inputs import Address, Backend, Memory, OwnWorld, Seed, read_world
 
 __all__ = ["NOT_REACHED", "plan"]
 
@@ -71,6 +71,11 @@ def plan(
         float | None,
         typer.Option("--lambda", metavar="L", help="With --samples: how much tau counts; default: 2 (states - 1)."),
     ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="N", help="Processes, with --start each; -1: one per core.")
+    ] = 1,
+    backend: Backend = "loky",
+    address: Address = None,
     seed: Seed = 0,
     world: OwnWorld = None,
     domain: DomainOption = None,
@@ -92,6 +97,7 @@ def plan(
     Exit code 0: the world's goal is reached, or it has none of its own; 3: not reached, the best plan is written.
     """
     from meip.base import documents
+    from meip.learning.options import Run
     from meip.report.plan_page import write_plan
     from meip.report.text import plan_text
     from meip.tasks.task import Task
@@ -100,6 +106,9 @@ def plan(
     _check(chance, CHANCES, "--chance")
     if strength is not None and samples is None:
         raise MeipError("--lambda is about plans that are drawn: give --samples N as well")
+    if start != EACH and (jobs, backend, address) != (1, "loky", None):
+        raise MeipError(f"--jobs, --backend and --address divide several plans: give --start {EACH} as well")
+    run = Run(jobs, cast(Any, backend), address=address)
     planned_in = read_world(problem, world, domain)  # first: its module may register what the task speaks of
     learned = Task.load(task)
     if samples is not None:
@@ -122,7 +131,7 @@ def plan(
             raise MeipError(
                 f"--start {EACH} makes several plans, --render shows one: name a start, or leave out --render"
             )
-        _show_starts(learned.plans(planned_in, **asked), output, as_json)
+        _show_starts(learned.plans(planned_in, run=run, **asked), output, as_json)
         return
     found = learned.plan(planned_in, start=_start(start), **asked)
     if output is not None:

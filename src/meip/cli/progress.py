@@ -11,6 +11,11 @@ from meip.base.text import say
 
 __all__ = ["learning_progress"]
 
+TOLD = (
+    "model", "replayed", "demonstrations", "level", "terms", "found", "solved", "steps", "states", "choices",
+    "alternatives", "concepts", "candidates", "strength", "followed", "corrections", "patience",
+)  # fmt: skip
+
 
 @contextmanager
 def learning_progress(lines: bool = True) -> Iterator[Any]:
@@ -39,8 +44,8 @@ def _completed(info: dict[str, Any]) -> int:
 
 def _line(info: dict[str, Any]) -> str:
     if "tried" not in info and "done" not in info:
-        told = ("model", "solved", "steps", "states", "choices", "concepts", "candidates", "strength", "patience")
-        more = [f"{name} {info[name]}" for name in told if name in info]
+        more = [f"{name} {info[name]}" for name in TOLD if name in info]
+        more += [f"{'wanted' if weight > 0 else 'avoided'} {text}" for text, weight in info.get("impressions", ())[:2]]
         return f"{info['stage']}: {', '.join(more)}" if more else str(info["stage"])
     if "done" in info:
         return f"{info['done']} of {info['members']} members learned"

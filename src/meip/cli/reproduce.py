@@ -27,7 +27,9 @@ RUNNERS = {
     "structural-change": "meip.experiments.structural_change",
     "held-out": "meip.experiments.held_out",
     "everyday": "meip.experiments.everyday",
+    "corrections": "meip.experiments.corrections",
     "folding": "meip.experiments.folding",
+    "parsing": "meip.experiments.parsing",
     "generalized-planning": "meip.experiments.generalized_planning",
 }
 SHORT = {
@@ -36,7 +38,6 @@ SHORT = {
     "longsleeve": "long-\nsleeve",
     "photographs": "photo-\ngraphs",
 }  # headings that leave room for the numbers
-FIXED = ("experiment", "method", "metric", "value", "low", "high", "n", "paper")
 
 
 class Name(StrEnum):
@@ -46,7 +47,9 @@ class Name(StrEnum):
     structural_change = "structural-change"
     held_out = "held-out"
     everyday = "everyday"
+    corrections = "corrections"
     folding = "folding"
+    parsing = "parsing"
     generalized_planning = "generalized-planning"
     all = "all"
 
@@ -58,7 +61,8 @@ def reproduce(
         int | None,
         typer.Option(
             min=1,
-            help="Seeds, searches or rituals per cell; default: the paper's 20, held-out: 50, folding: 5, everyday: 2.",
+            help="Seeds, searches, rituals or pictures per cell; default: the paper's 20, held-out: 50, folding: 5, "
+            "everyday: 2, corrections: 9, parsing: all outlines, 30 masks, 200 photo-like pictures.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and problems, for a first look.")] = False,
@@ -76,7 +80,12 @@ def reproduce(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write tidy rows to a file.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(callback=writable_folder, help="Folder for figures (SVG).")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            callback=writable_folder, help="Folder for figures (SVG), and report.html and report.json of all."
+        ),
+    ] = None,
     docs: Annotated[
         Path | None,
         typer.Option(metavar="FILE", callback=writable, help="Write the tables into a page, between its markers."),
@@ -92,6 +101,7 @@ def reproduce(
       meip reproduce structural-change --held-out 200 --seed 7 --jobs 2
       meip reproduce everyday --jobs 2 --json rows.json --out figures
       meip reproduce folding --jobs 2 --json rows.json --out sheets
+      meip reproduce parsing --data tshirts.xml
       meip reproduce all --quick
     """
     from meip.base import documents
@@ -116,17 +126,20 @@ def reproduce(
     for one, module in modules.items():
         _show(one, module, found[one])
     rows = [row for own in found.values() for row in own]
-    if json_file is not None:
-        documents.write(json_file, Results.of(f"reproduce {experiment}", rows, seed))
-        say(f"rows written to {json_file}")
     if docs is not None:
         for one, module in modules.items():
             _write_tables(docs, one, module, found[one], asked)
         say(f"tables written to {docs}")
+    drawn = [] if out is None else _drawn(modules, rows, out)
+    figures = {path.stem: path.read_text(encoding="utf-8") for path in drawn if path.suffix == ".svg"}
+    tables = [table for one, module in modules.items() for table in _tables(module, found[one])]
+    notes = [note for module in modules.values() for note in module.NOTES]
+    results = Results.of(f"reproduce {experiment}", rows, seed, tables, notes, figures)
+    if json_file is not None:
+        documents.write(json_file, results)
+        say(f"rows written to {json_file}")
     if out is not None:
-        drawn = [path for module in modules.values() if hasattr(module, "draw") for path in module.draw(rows, out)]
-        for path in (*drawn, *_figures(rows, out), *_pages(out)):
-            say(f"figure written to {path}")
+        _report(results, out)
 
 
 def _named(name: str) -> Name:
@@ -180,7 +193,11 @@ def _write_tables(docs: Path, name: str, module: ModuleType, rows: Rows, asked: 
 
 
 def _tables(module: ModuleType, rows: Rows) -> Any:
-    return module.summary(rows) if hasattr(module, "summary") else _summary(module, rows)
+    from meip.report.page_tables import metric_tables
+
+    if hasattr(module, "summary"):
+        return module.summary(rows)
+    return metric_tables(rows, getattr(module, "FIGURES", ()))  # a sweep is a figure, not a table
 
 
 @contextmanager
@@ -204,32 +221,6 @@ def _show(name: str, module: ModuleType, rows: Rows) -> None:
         say(note)
 
 
-def _summary(module: ModuleType, rows: Rows) -> list[tuple[str, list[str], list[list[str]]]]:
-    """A table for each metric: a line per cell, its 95 % interval and the paper's figure beside it."""
-    drawn = getattr(module, "FIGURES", ())  # a sweep is a figure, not a table
-    metrics = [metric for metric in dict.fromkeys(row["metric"] for row in rows) if metric not in drawn]
-    return [
-        (metric.replace("_", " "), *_metric_table([row for row in rows if row["metric"] == metric]))
-        for metric in metrics
-    ]
-
-
-def _metric_table(rows: Rows) -> tuple[list[str], list[list[str]]]:
-    conditions = [c for c in dict.fromkeys(key for row in rows for key in row) if c not in FIXED]
-    conditions = [c for c in conditions if len({str(row.get(c, "")) for row in rows}) > 1]
-    numbers = ["value"] + ["95 %"] * any("low" in row for row in rows)
-    numbers += ["paper"] * any(row.get("paper") is not None for row in rows)
-    lines = []
-    for row in rows:
-        cells = {
-            "value": f"{row['value']:.3f}",
-            "95 %": f"{row['low']:.3f}..{row['high']:.3f}" if "low" in row else "",
-            "paper": f"{row['paper']:g}" if row.get("paper") is not None else "",
-        }
-        lines.append([row["method"], *(str(row.get(c, "")) for c in conditions), *(cells[name] for name in numbers)])
-    return ["method", *conditions, *numbers], lines
-
-
 def _table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -244,20 +235,22 @@ def _table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> Any:
     return table
 
 
-def _figures(rows: Rows, out: Path) -> list[Path]:
+def _drawn(modules: Mapping[str, ModuleType], rows: Rows, out: Path) -> list[Path]:
+    """Every figure that these rows allow."""
     from meip.report.figures import write_figures
 
-    return write_figures(rows, out)
+    drawn = [path for module in modules.values() if hasattr(module, "draw") for path in module.draw(rows, out)]
+    drawn += write_figures(rows, out)
+    for path in drawn:
+        say(f"figure written to {path}")
+    return drawn
 
 
-def _pages(out: Path) -> list[Path]:
-    """What was learned as a page with curves, beside each task that an experiment left."""
-    from meip.base.files import write_text
-    from meip.report.html import explanation_page
+def _report(results: Any, out: Path) -> None:
+    """All of it as one page and as JSON, with what was learned by each task that an experiment left."""
+    from meip.report.whole import Report, write_report
     from meip.tasks.task import Task
 
-    pages = []
-    for path in sorted(out.glob("*-task.json")):
-        pages.append(path.with_suffix(".html"))
-        write_text(pages[-1], explanation_page(Task.load(path).explain()))
-    return pages
+    told = tuple(Task.load(path).explain() for path in sorted(out.glob("*-task.json")))
+    for path in write_report(Report(f"meip {results.command}", told, results=(results,)), out, "report"):
+        say(f"report written to {path}")

@@ -20,7 +20,7 @@ from playwright.sync_api import sync_playwright
 SIZE = {"width": 1200, "height": 780}
 QUALITY = 78
 PATIENCE = 900  # seconds for learning
-SHIRTS = [f"shirt {k}.json" for k in range(1, 16)]
+SHIRTS = [f"shirt {k}.json" for k in range(1, 21)]
 RITUALS = [f"ritual {k}.json" for k in range(1, 6)]
 
 

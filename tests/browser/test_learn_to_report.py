@@ -236,11 +236,8 @@ def test_a_wrong_step_is_corrected_learned_from_and_the_plan_changes(page: Any, 
     dialog = page.get_by_role("dialog", name="Step 2 is wrong")
     dialog.get_by_role("searchbox", name="Search the actions").fill("2 bamboo 5")
     dialog.get_by_role("button", name="stage 2, type bamboo, number 5").click()
-    dialog.get_by_text("This will be the new demonstration").wait_for()
-    assert dialog.locator(".steps li").all_text_contents()[1:] == [
-        "stage 2, type bamboo, number 5",
-        "stage 3, type clay, number 4",
-    ]
+    dialog.get_by_text("but stage 2, type bamboo, number 5.", exact=False).wait_for()
+    dialog.get_by_text("nothing about the steps before or what comes then", exact=False).wait_for()
     dialog.get_by_role("button", name="Learn from it").click()
     page.locator(".job-list li.current", has_text="6 files").wait_for()
     until_learned(page, name)

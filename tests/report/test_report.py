@@ -15,10 +15,10 @@ from meip import Episode, Picture, Task, learn, record
 from meip.base.errors import MeipError
 from meip.concepts.parser import parse_concept
 from meip.experiments.rites import paper_demonstrations
-from meip.report.html import explanation_page
 from meip.report.plan_page import plan_page
 from meip.report.svg import sheet_svg
 from meip.report.text import explanation_text, plan_text, why_text
+from meip.report.whole import Report, report_page
 from meip.tasks.explain import layers, reduced
 from meip.tasks.task import Provenance
 from meip.utility.terms import Utility, UtilityTerm
@@ -64,12 +64,12 @@ def checked(page: str) -> Checker:
 
 
 def test_the_page_loads_nothing_and_every_drawing_has_a_title(committee: Task) -> None:
-    found = checked(explanation_page(committee.explain()))
+    found = checked(report_page(Report.of(committee.explain())))
     assert found.drawings == found.titles == len(committee.explain().wishes) + 1
 
 
 def test_names_from_files_cannot_break_out_of_the_page(committee: Task) -> None:
-    page = explanation_page(committee.with_note("<script>alert(1)</script>").explain())
+    page = report_page(Report.of(committee.with_note("<script>alert(1)</script>").explain()))
     checked(page)
     assert "&lt;script&gt;" in page
 

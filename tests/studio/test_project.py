@@ -16,6 +16,7 @@ from meip.model.problems import load_problem, resolve_world
 from meip.studio.lock import Lock, Taken
 from meip.studio.project import FOLDERS, Missing, Project
 from meip.studio.worlds import Worlds
+from meip.worlds.folding.demonstrate import bundled
 from opened_studio import Opened
 
 
@@ -31,6 +32,12 @@ def test_a_folder_that_is_not_there_is_made_with_examples_that_the_library_reads
             load_problem(project.path / "problems" / problem.id.removeprefix("file:"))
         elif problem.source == "file":
             resolve_world(str(project.path / "problems" / problem.id.removeprefix("file:")))
+
+
+def test_the_shirts_of_a_new_project_are_the_demonstrations_that_ship(tmp_path: Path) -> None:
+    project = Project.open(tmp_path / "new")
+    shirts = [name for name in project.demonstrations() if name.startswith("shirt")]
+    assert [read_demonstrations(project.file("demonstrations", name))[0] for name in shirts] == bundled()
 
 
 def test_a_folder_with_something_in_it_gets_no_examples(tmp_path: Path) -> None:

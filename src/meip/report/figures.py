@@ -32,7 +32,7 @@ def write_figures(rows: Rows, folder: Path) -> list[Path]:
 def _by_demonstrations(rows: Rows) -> dict[str, str]:
     """Success in everyday tasks against the number of demonstrations, one figure per kind of world."""
     found: dict[str, str] = {}
-    shown = [r for r in rows if r["task"] == "all" and not r["wrong"]]
+    shown = [r for r in rows if r["task"] == "all" and r["metric"] == "success" and not r["wrong"]]
     for split in dict.fromkeys(r["split"] for r in shown):
         series: dict[str, list[tuple[float, float]]] = {}
         for row in shown:

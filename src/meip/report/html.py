@@ -1,4 +1,4 @@
-"""An explanation as one page: nothing is loaded from anywhere, it can be mailed and opened offline."""
+"""Pages that load nothing from anywhere, so that they can be mailed and opened offline; and an explanation on one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from meip.report.svg import curve_svg, order_svg
 from meip.tasks.explain import Explanation, Reading
 
-__all__ = ["explanation_body", "explanation_page", "page"]
+__all__ = ["explanation_body", "page"]
 
 MOST_CARDS = 24
 STYLE = """
@@ -41,7 +41,9 @@ code { font: .86em ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
 .share { height: 6px; border-radius: 3px; background: var(--edge); margin: .7rem 0 .3rem; overflow: hidden; }
 .share span { display: block; height: 100%; background: var(--accent); }
 .facts { display: flex; justify-content: space-between; gap: 1rem; }
-svg { max-width: 100%; height: auto; display: block; }
+svg, figure img { max-width: 100%; height: auto; display: block; }
+figure { margin: 1.4rem 0; }
+figure img { background: #ffffff; }
 svg text { fill: var(--ink); font-family: inherit; }
 svg .label { fill: var(--soft); font-size: 11px; }
 svg.order .label { paint-order: stroke; stroke: var(--paper); stroke-width: 6px; }
@@ -74,18 +76,14 @@ def page(title: str, body: str) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
+        "style-src 'unsafe-inline'\">\n"
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
-def explanation_page(found: Explanation) -> str:
-    """The explanation of a task."""
-    return page(f"What matters in {found.domain}", explanation_body(found))
-
-
 def explanation_body(found: Explanation) -> str:
-    """The same without the frame, for pages that say more."""
+    """The explanation of a task."""
     sections = [_head(found), _statements(found), _wishes(found)]
     if found.order:
         sections.append(_order(found))

@@ -14,10 +14,12 @@ from meip.concepts.check import kind
 from meip.concepts.english import english
 from meip.concepts.language import Concept
 from meip.concepts.parser import parse_concept
-from meip.concepts.values.columns import Programs, values_at
+from meip.concepts.steps import is_about_steps
+from meip.concepts.values.columns import Programs, values_at, values_of_steps
 from meip.learning.selection import precedence
 from meip.model.choices import Alternative, Replayed, Walk, alternatives
 from meip.model.graph import StateGraph
+from meip.model.steps import step_domain
 from meip.model.world import encode
 from meip.studio.comparing import STOP, Judge, Place
 from meip.studio.drawing import action_text, state_view
@@ -102,6 +104,12 @@ def _telling(graph: StateGraph, walk: Walk, t: int, concept: Concept, sign: floa
 
 def _values(graph: StateGraph, state: int, listed: Sequence[Alternative], concept: Concept) -> Any:
     """Of the concept after each alternative, by expectation; NaN where it may be missing."""
+    if is_about_steps(concept, graph.domain):
+        after = [s for one in listed for _, s in one.outcomes]
+        program = Programs(step_domain(graph.domain))([concept])
+        values, missing = values_of_steps(graph, program, [(state, s) for s in after])
+        of_step = dict(zip(after, np.where(missing[:, 0], np.nan, values[:, 0]).tolist(), strict=True))
+        return np.array([np.nan if one.stop else sum(p * of_step[s] for p, s in one.outcomes) for one in listed])
     states = sorted({state, *(s for one in listed for _, s in one.outcomes)})
     values, missing = values_at(graph, Programs(graph.domain)([concept]), states)
     column = np.where(missing[:, 0], np.nan, values[:, 0])

@@ -57,6 +57,7 @@ def _row(project: Project, name: str) -> dict[str, Any]:
         "by": "" if first is None else first.by,
         "note": "" if first is None else first.note,
         "aside": "" if first is None else str((first.meta or {}).get("aside", "")),
+        "correction": first is not None and first.corrects is not None,
     }
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from meip.base.arrays import Floats
 from meip.concepts.english import english, forbidden
 from meip.concepts.language import Concept
+from meip.concepts.steps import is_about_steps, not_done
 from meip.concepts.values.columns import Programs, values_at
 from meip.learning.selection import precedence, unless
 from meip.model.graph import StateGraph
@@ -93,7 +94,8 @@ class Judge:
         self._rules: list[tuple[Concept, str, float]] = []
         if how is not None:
             seen = [r.strength for r in how.never] if view == 0 else how.held_out[view - 1].never
-            self._rules = [(rule.concept, "never", strength) for rule, strength in zip(how.never, seen, strict=True)]
+            never = [(rule, strength) for rule, strength in zip(how.never, seen, strict=True) if not rule.step]
+            self._rules = [(rule.concept, "never", strength) for rule, strength in never]
             self._rules += [(unless(pair.then, pair.first), "order", pair.strength) for pair in how.order]
 
     def compare(self, place: Place, shown: Any = None) -> Comparison:
@@ -139,7 +141,8 @@ class Judge:
     def _owner(self) -> dict[str, Concept]:
         """The statement that a concept is told by."""
         found: dict[str, Concept] = {}
-        for statement in () if self.task.preferences is None else self.task.preferences.statements:
+        told = () if self.task.preferences is None else self.task.preferences.statements
+        for statement in (one for one in told if not one.step):
             for text in (str(statement.concept), *statement.leaning):
                 found.setdefault(text, statement.concept)
         return found
@@ -175,6 +178,8 @@ class Judge:
         pair = precedence(concept)
         if kind == "order" and pair is not None:
             return f"{english(pair[0], self.domain)} before {english(pair[1], self.domain)}"
+        if is_about_steps(concept, self.domain):
+            return not_done(concept, self.domain) if kind == "never" else english(concept, self.domain)
         return forbidden(concept, self.domain) if kind == "never" else english(concept, self.domain)
 
     def _differences(self, before: int, one: Outcomes, other: Outcomes) -> list[tuple[Concept, str, float]]:
@@ -190,6 +195,11 @@ class Judge:
             concepts = [concept for concept, _, _ in self._rules]
             broken = self._entered(concepts, before, other) - self._entered(concepts, before, one)
             found += [(c, kind, s * float(b)) for (c, kind, s), b in zip(self._rules, broken, strict=True) if b]
+        if self.chooser is not None and self.chooser.ranking.of_steps:
+            mine, its = self.chooser.step_costs(before, [one, other])
+            kinds = ["never"] * len(self.chooser.step_never) + ["first"] * len(self.chooser.step_first)
+            every = zip(self.chooser.ranking.of_steps, kinds, its - mine, strict=True)
+            found += [(concept, kind, float(adds)) for concept, kind, adds in every if adds]
         return found
 
     @cached_property

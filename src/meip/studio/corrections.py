@@ -1,7 +1,8 @@
-"""Corrections: a plan up to a wrong step, with the right one instead, is a demonstration. Correcting is teaching."""
+"""Corrections: "this step is wrong" becomes a demonstration that says one thing, what should have been done there."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -9,42 +10,27 @@ from fastapi import APIRouter, Body
 
 from meip.base import documents
 from meip.base.errors import LearningError
-from meip.model.demonstrations import Demonstration, Step, follow
+from meip.model.demonstrations import Correction, Demonstration, Step, follow
 from meip.model.graph import StateGraph
 from meip.model.world import Action, encode
-from meip.search.query import Query
 from meip.studio.drawing import action_text, actions_view, state_view
 from meip.studio.planner import Planner
-from meip.tasks.plan import act, task_query
-from meip.tasks.task import Task
 
 __all__ = ["corrected", "corrections"]
 
 BY = "corrected in the studio"
-SECONDS = 20.0  # for the rest of the plan
 
 
 def corrected(
-    task: Task, graph: StateGraph, problem: dict[str, Any], initial: int, steps: Sequence[Step], right: Any, go_on: bool
+    graph: StateGraph, problem: dict[str, Any], initial: int, steps: Sequence[Step], right: Any, wrong: Any
 ) -> Demonstration:
-    """A demonstration: the steps of a plan up to the wrong one, the right one instead (None: to stop there), and, with
-    `go_on`, what the task would do from there. Without the rest it would say that one should stop there."""
+    """The steps of a plan up to the wrong one, and the right one instead (None: to stop there), as the correction of
+    what the plan did (None: it stopped)."""
     note = f"step {len(steps) + 1} of a plan of the task was wrong"
     if right is None:
-        return Demonstration(problem, tuple(steps), initial, BY, note)
-    begun = Demonstration(problem, (*steps, Step(right, _likeliest(graph, problem, initial, steps, right))), initial)
-    states = follow(graph, begun)[1]
-    more: list[Step] = []
-    if go_on and not graph.over(states[-1]) and len(states) < graph.horizon:
-        query = task_query(task, graph, Query(seconds=SECONDS))
-        found = act(task, graph, list(states), query)
-        at = states[-1]
-        for number, state in zip(found.actions, found.states[len(states) :], strict=True):
-            listed = graph.outcomes_of(at, graph.action(number))
-            outcome = None if len(listed) == 1 else next(k for k, (_, s) in enumerate(listed) if s == state)
-            more.append(Step(encode(graph.action(number)), outcome))
-            at = state
-    return Demonstration(problem, (*begun.steps, *more), initial, BY, note)
+        return Demonstration(problem, tuple(steps), initial, BY, note, corrects=Correction(wrong, stop=True))
+    step = Step(right, _likeliest(graph, problem, initial, steps, right))
+    return Demonstration(problem, (*steps, step), initial, BY, note, corrects=Correction(wrong))
 
 
 def _likeliest(
@@ -93,27 +79,33 @@ def corrections(router: APIRouter, planner: Planner) -> None:
         problem: str = Body(),
         initial: int = Body(default=0),
         steps: list[dict[str, Any]] = Body(),
+        wrong: Any = Body(default=None),
         right: Any = Body(default=None),
-        then: Literal["task", "nothing", "hand"] = Body(default="task"),
-        keep: bool = Body(default=True),
+        then: Literal["learn", "hand"] = Body(default="learn"),
     ) -> dict[str, Any]:
-        """Correcting is teaching: a new demonstration, and learning runs again with it; by hand: a draft to go on with.
-        Without a right step it stops there. Without `keep` only what it would be."""
+        """Correcting is teaching: a new demonstration, and learning runs again with it; by hand: a draft of a whole one
+        to go on with. Without a right step it stops there; without a wrong one the plan stopped."""
         with planner.busy:
             learned = planner.taught.task(task)
             graph = planner.graph(learned, problem)
-            document = planner.problem(problem)
-            made = corrected(learned, graph, document, initial, _steps(steps), right, then == "task")
-            found: dict[str, Any] = {"steps": _texts(graph, made), "begun": len(steps) + (right is not None)}
-            if not keep:
-                return found
+            made = corrected(graph, planner.problem(problem), initial, _steps(steps), right, wrong)
             known = planner.taught.files(task)
-            folder = "drafts" if then == "hand" else "demonstrations"
-            file = project.free_name(folder, f"{task} correction", ".json")
-            documents.write(project.file(folder, file), made)
-        if then == "hand":
-            return {**found, "draft": file}
-        return {**found, "file": file, "job": planner.taught.learn_again(task, [*known, file])}
+            if then == "hand":
+                draft = project.free_name("drafts", f"{task} correction", ".json")
+                documents.write(project.file("drafts", draft), dataclasses.replace(made, corrects=None))
+                return {"steps": _texts(graph, made), "draft": draft}
+            _check(graph, made)
+            file = project.free_name("demonstrations", f"{task} correction", ".json")
+            documents.write(project.file("demonstrations", file), made)
+        return {"steps": _texts(graph, made), "file": file, "job": planner.taught.learn_again(task, [*known, file])}
+
+
+def _check(graph: StateGraph, made: Demonstration) -> None:
+    """What was wrong must have been possible there, too."""
+    wrong = made.corrects.rejected if made.corrects is not None else None
+    if wrong is not None:
+        begun = made.steps if made.corrects is not None and made.corrects.stop else made.steps[:-1]
+        _action(graph, follow(graph, dataclasses.replace(made, steps=begun, corrects=None))[1][-1], wrong)
 
 
 def _steps(given: Sequence[dict[str, Any]]) -> tuple[Step, ...]:

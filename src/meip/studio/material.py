@@ -72,6 +72,7 @@ def material(project: Project) -> list[dict[str, Any]]:
             "by": "" if one is None else one.by,
             "note": "" if one is None else one.note,
             "aside": read[0].aside if read else "",
+            "correction": one is not None and one.corrects is not None,
         }
         found.append(row)
     return found

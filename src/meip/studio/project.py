@@ -5,6 +5,7 @@
     demonstrations/NAME.json    meip.demonstration/1, one each (a .jsonl with several is read too)
     problems/NAME.json|.pddl    problem documents, or files that some world reads; NAME-domain.pddl beside its problem
     tasks/NAME.json             meip.task/1
+    results/NAME.json           meip.results/1 or meip.report/1: what `meip evaluate` and `meip reproduce` measured
     drafts/  plans/  reports/   demonstrations that are not finished, plans, pages
     .studio/                    jobs, what was deleted (until it is emptied), and the lock
 
@@ -30,7 +31,7 @@ from meip.studio.lock import Lock
 
 __all__ = ["FOLDERS", "PRIVATE", "Missing", "Project", "Studio", "file_name"]
 
-FOLDERS = ("demonstrations", "problems", "tasks", "drafts", "plans", "reports")
+FOLDERS = ("demonstrations", "problems", "tasks", "results", "drafts", "plans", "reports")
 PRIVATE = ".studio"
 NAME = re.compile(r"[^\W_][\w .,()+~@=-]{0,99}")
 TRASH_KEPT = 200  # deletions that can still be undone

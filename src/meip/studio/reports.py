@@ -1,11 +1,12 @@
-"""Reports: what was learned and how it carries over, as one page that opens from disk, and the same as JSON. The pages
-and rows are those of `meip explain --html`, `meip plan --render` and `meip evaluate --json`.
+"""Reports: what was learned, what it plans, and what was measured, as one page that opens from disk, and as JSON.
+
+The page is the one that `meip explain --html` and `meip reproduce --out` write (`report/whole`): here with plans, with
+how task and baseline carry over, and with what commands left in the project's folder of results.
 """
 
 from __future__ import annotations
 
-import json
-from html import escape
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -15,75 +16,71 @@ from fastapi.responses import Response
 from meip.base import documents
 from meip.base.errors import MeipError
 from meip.base.files import read_bytes
-from meip.base.results import Results, Row
-from meip.report.html import explanation_body, page
-from meip.report.plan_page import plan_body
+from meip.base.results import Results
+from meip.report.page_tables import evaluation_tables
+from meip.report.whole import Planned, Report, write_report
 from meip.search.query import Agent
 from meip.studio.planner import Planner
-from meip.studio.project import Studio, file_name
-from meip.studio.side_by_side import Side, planned
+from meip.studio.project import Project, Studio, file_name
+from meip.studio.side_by_side import planned
 from meip.tasks.evaluate import evaluate
-from meip.tasks.explain import Explanation
 from meip.tasks.task import Task
 
-__all__ = ["report_json", "report_page", "routes"]
+__all__ = ["measured", "routes"]
 
 SEARCHES = 5
+SECONDS = 10.0
 KINDS = {".html": "text/html; charset=utf-8", ".json": "application/json"}
 
 
-def report_page(told: Explanation, sides: list[tuple[Side, Any, str]], rows: list[Row]) -> str:
-    """The explanation, then each plan, then how task and baseline compare."""
-    parts = [explanation_body(told)]
-    parts += [f"<section>{plan_body(side.plan, world, title, level=2)}</section>" for side, world, title in sides]
-    if rows:
-        parts.append(_table(rows))
-    return page(f"What matters in {told.domain}", "\n".join(parts))
+def measured(project: Project, name: str) -> tuple[Results, ...]:
+    """The results of a file: those of `--json`, or of the report.json of `meip reproduce --out`."""
+    path = project.existing("results", name)
+    try:
+        found = documents.read(path)
+    except MeipError as error:
+        raise MeipError(str(error).replace(f"{project.path}/", "")) from None
+    if isinstance(found, Results):
+        return (found,)
+    return tuple(getattr(found, "results", ()))
 
 
-def report_json(told: Explanation, sides: list[tuple[Side, Any, str]], rows: list[Row], seed: int) -> dict[str, Any]:
-    """The same for programs."""
-    return {
-        "explanation": told.to_json(),
-        "plans": [{"title": title, "by": side.label, "plan": documents.dump(side.plan)} for side, _, title in sides],
-        "results": documents.dump(Results.of("evaluate", rows, seed)) if rows else None,
-    }
-
-
-def _table(rows: list[Row]) -> str:
-    head = "".join(
-        f'<th scope="col"{number}>{name}</th>'
-        for name, number in (("problem", ""), ("by", ""), ("metric", ""), ("mean", ' class="number"'),
-                             ("95 % interval", ' class="number"'), ("n", ' class="number"'))
-    )  # fmt: skip
-    cells = "".join(
-        f"<tr><td>{escape(str(row['world']))}</td><td>{escape(str(row['method']))}</td>"
-        f'<td>{escape(str(row["metric"]))}</td><td class="number">{row["value"]:.3f}</td>'
-        f'<td class="number">{row["low"]:.3f} to {row["high"]:.3f}</td><td class="number">{row["n"]}</td></tr>'
-        for row in rows
-    )
-    return (
-        '<section><h2>How it carries over</h2><p class="small">Several searches with different seeds in each problem; '
-        "demonstrated_match and demonstrated_order compare with what the demonstrations show by themselves.</p>"
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div></section>'
-    )
+def _listed(project: Project) -> Iterator[dict[str, Any]]:
+    """The files that hold results; those that cannot be read say why."""
+    for name in project.names("results", (".json",)):
+        try:
+            found = measured(project, name)
+        except MeipError as error:
+            yield {"file": name, "command": "", "rows": 0, "error": str(error)}
+            continue
+        if found:
+            commands = ", ".join(f"meip {one.command}" for one in found)
+            yield {"file": name, "command": commands, "rows": sum(len(one.rows) for one in found), "error": ""}
 
 
 def _planned(
     planner: Planner, name: str, task: Task, problems: list[str], baseline: str, seed: int
-) -> tuple[list[tuple[Side, Any, str]], list[Row]]:
+) -> tuple[list[Planned], list[Results]]:
+    """Plans in these problems, and how task and baseline carry over to them: as `meip evaluate` measures it."""
     titles = {one["id"]: one["title"] for one in planner.studio.worlds.summary()}
     others = planner.agents(name, task, baseline)
-    sides: list[tuple[Side, Any, str]] = []
+    plans: list[Planned] = []
     worlds: dict[str, Any] = {}
     for problem in problems:
         graph = planner.graph(task, problem)
-        world = worlds[titles.get(problem, problem)] = planner.studio.worlds.load(problem)
+        title = titles.get(problem, problem)
+        world = worlds[title] = planner.studio.worlds.load(problem)
         for side in planned(task, graph, others, seed):
-            sides.append((side, world, f"{titles.get(problem, problem)}: the {side.label}"))
+            plans.append(Planned(f"{title}: the {side.label}", side.label, side.plan, world))
+    if not worlds:
+        return plans, []
     agents: dict[str, Agent] = {"meip": task, **others}
-    rows = evaluate(agents, worlds, searches=SEARCHES, seed=seed, seconds=10.0) if worlds else []
-    return sides, rows
+    rows = evaluate(agents, worlds, searches=SEARCHES, seed=seed, seconds=SECONDS)
+    note = (
+        f"{SEARCHES} searches with different seeds in each problem, {SECONDS:g} seconds each at most. "
+        "demonstrated_match and demonstrated_order compare with what the demonstrations show by themselves."
+    )
+    return plans, [Results.of("evaluate", rows, seed, evaluation_tables(rows), [note])]
 
 
 def routes(studio: Studio) -> APIRouter:
@@ -103,18 +100,30 @@ def routes(studio: Studio) -> APIRouter:
     def write(
         task: str = Body(),
         problems: list[str] = Body(default=[]),
+        results: list[str] = Body(default=[]),
         baseline: str = Body(default=""),
         seed: int = Body(default=0, ge=0),
     ) -> dict[str, Any]:
         with planner.busy:
             learned = planner.taught.task(task)
             told = learned.explain()
-            sides, rows = _planned(planner, task, learned, problems, baseline, seed)
+            plans, carried = _planned(planner, task, learned, problems, baseline, seed)
+            kept = [one for file in results for one in measured(studio.project, file)]
             name = file_name(f"{task} report")
-            studio.project.write("reports", f"{name}.html", report_page(told, sides, rows))
-            data = json.dumps(report_json(told, sides, rows, seed), indent=2, ensure_ascii=False)
-            studio.project.write("reports", f"{name}.json", data + "\n")
-        return {"html": f"{name}.html", "json": f"{name}.json", "sentence": told.sentence, "plans": len(sides)}
+            folder = studio.project.file("reports", f"{name}.html").parent
+            write_report(Report.of(told, plans, [*carried, *kept]), folder, name)
+        return {
+            "html": f"{name}.html",
+            "json": f"{name}.json",
+            "sentence": told.sentence,
+            "plans": len(plans),
+            "results": len(kept),
+        }
+
+    @router.get("/results")
+    def results() -> list[dict[str, Any]]:
+        """What commands measured, and left in the project."""
+        return list(_listed(studio.project))
 
     @router.get("/{name}")
     def download(name: str) -> Response:

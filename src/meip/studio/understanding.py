@@ -118,8 +118,8 @@ def _reading(reading: Reading, fitted: Task) -> dict[str, Any]:
 
 
 def _order(task: Task, told: Explanation) -> dict[str, Any]:
-    """Pairs with how sure each is: where single choices were learned from, by the rule of succession from how often it
-    could have been otherwise; else the share of the members."""
+    """Pairs with how sure each is: where single choices were learned from, by how often it could have been otherwise
+    (`Before.sure`); else the share of the members."""
     names = dict(told.english)
     edges = []
     said = {(str(e.first), str(e.then)): e for e in task.order}
@@ -130,7 +130,7 @@ def _order(task: Task, told: Explanation) -> dict[str, Any]:
         for pair in task.preferences.order:
             key = (str(pair.first), str(pair.then))
             names |= {str(c): english(c, task.domain) for c in (pair.first, pair.then)}
-            edges.append(_edge(*key, (pair.possible + 1) / (pair.possible + 2), pair.possible, key in said))
+            edges.append(_edge(*key, pair.sure, pair.possible, key in said))
     used = {text for edge in edges for text in (edge["first"], edge["then"])}
     return {"names": {text: names[text] for text in sorted(used)}, "edges": edges}
 
@@ -206,7 +206,8 @@ class Taught:
         return episodes(self.studio.worlds, self.shown(name, task))
 
     def replayed(self, name: str, task: Task) -> tuple[list[Shown], Replayed]:
-        """With what else could have been done, as the learner saw it."""
+        """The whole demonstrations with what else could have been done, as the learner saw them; corrections stand
+        among the corrections of the replay."""
         shown = self.shown(name, task)
         if not shown:
             raise LearningError("the demonstrations that this task was learned from are not in this project")
@@ -214,7 +215,7 @@ class Taught:
         if name not in self._kept or self._kept[name][0] != key:
             found = replay_all(episodes(self.studio.worlds, shown)).widened(task.provenance.seed)
             self._kept = {name: (key, found)}
-        return shown, self._kept[name][1]
+        return [one for one in shown if one.demonstration.corrects is None], self._kept[name][1]
 
 
 def routes(studio: Studio) -> APIRouter:

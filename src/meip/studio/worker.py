@@ -37,7 +37,7 @@ from meip.tasks.task import Task
 __all__ = ["main", "work"]
 
 PULSE = 0.4
-TEXTS = ("wanted", "never", "order", "concepts")  # what infos name concepts under
+TEXTS = ("wanted", "never", "order", "concepts", "impressions")  # what infos name concepts under
 PAUSE = "MEIP_STUDIO_PAUSE"  # seconds after each thing told, for tests that need time to look
 
 

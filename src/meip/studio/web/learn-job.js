@@ -3,7 +3,7 @@
 import { button, h, number, plural, replace, svg } from "./dom.js";
 
 const STAGES = {
-  reading: "Reading the demonstrations and listing concepts", restarted: "The worker was killed: it is started again", candidates: "Listing what can be said",
+  reading: "Reading the demonstrations", replay: "Replaying the demonstrations", choices: "Looking at what else could have been done", bank: "Listing what can be said", corrections: "Counting corrections until they are followed", restarted: "The worker was killed: it is started again", statements: "Listing statements about them", candidates: "Listing statements about them",
   price: "Finding the price of a statement", curves: "Looking at curves", members: "Fitting members", rules: "Looking for what is never done",
   order: "Looking at the order", score: "Trying whether histories count", planning: "Trying how to plan", told: "Putting it into a few statements", done: "A last fit", round: "Fitting",
 };
@@ -66,11 +66,14 @@ export function jobView({ cancel, resume, open, plan }) {
   function take(row) {
     Object.assign(names, row.english ?? {});
     const stage = STAGES[row.stage] ?? row.stage;
-    now.textContent = row.done && row.members ? `${stage}: ${row.done} of ${row.members}` : typeof row.concepts === "number" ? `${stage}: ${row.concepts} concepts, ${row.candidates} candidates` : stage;
-    if (row.done && row.members) { bar.max = row.members; bar.value = row.done; } else bar.removeAttribute("value");
+    const counts = counted(row);
+    now.textContent = counts ? `${stage}: ${counts}` : stage;
+    const [done, all] = row.members ? [row.done, row.members] : [row.replayed, row.demonstrations];
+    if (typeof done === "number" && all) { bar.max = all; bar.value = done; } else bar.removeAttribute("value");
     if (row.stage === "restarted") points = [];
     if (typeof row.objective === "number") points.push({ stage: row.stage, value: row.objective });
     const wanted = row.wanted ?? (Array.isArray(row.concepts) ? row.concepts.map((text) => [text, 1]) : null);
+    if (row.impressions) fill("wanted", [h("li", { class: "soft" }, "at a first look"), ...row.impressions.map(([text, weight]) => said(text, weight < 0 ? "rather not: " : ""))]);
     if (wanted) fill("wanted", wanted.map(([text, weight]) => said(text, weight < 0 ? "rather not: " : "")));
     if (row.order) fill("order", reduced(row.order).map(([first, then]) => h("li", { title: `${first}, then ${then}` }, english(first), h("span", { class: "then" }, " before "), english(then))));
     if (row.never) fill("never", row.never.map((text) => said(text)));
@@ -78,6 +81,18 @@ export function jobView({ cancel, resume, open, plan }) {
       const share = row.choices ? row.foreseen / row.choices : 0;
       replace(foreseen, h("span", { class: "figure" }, `${number(Math.round(row.foreseen * 10) / 10)} of ${row.choices}`), h("span", {}, "choices foreseen so far"), h("meter", { min: 0, max: 1, value: share, "aria-label": "Share of the choices foreseen" }));
     }
+  }
+
+  /** How far a stage is, and what it has looked at. */
+  function counted(row) {
+    if (row.done && row.members) return `${row.done} of ${row.members}`;
+    if (row.stage === "reading" && row.demonstrations) return `${row.demonstrations}`;
+    if (row.stage === "replay") return `${row.replayed} of ${row.demonstrations}`;
+    if (row.stage === "choices") return `${plural(row.choices, "choice")}, ${plural(row.alternatives, "alternative")}, ${plural(row.states, "state")}`;
+    if (row.stage === "bank") return [`level ${row.level}`, row.terms && plural(row.terms, "term"), `${plural(row.found, "concept")} so far`].filter(Boolean).join(", ");
+    if (row.stage === "corrections") return `${row.followed} of ${row.corrections}`;
+    if (typeof row.concepts !== "number") return "";
+    return [plural(row.concepts, "concept"), typeof row.candidates === "number" && plural(row.candidates, "candidate")].filter(Boolean).join(", ");
   }
 
   const english = (text) => names[text] ?? text;

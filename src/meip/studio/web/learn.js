@@ -63,7 +63,7 @@ export async function mount(root, app) {
   function row(one) {
     const box = h("input", { type: "checkbox", value: one.file, checked: chosen.files.has(one.file), onchange: () => { box.checked ? chosen.files.add(one.file) : chosen.files.delete(one.file); counted(); } });
     return h("li", {}, h("label", { class: "pick" }, box, h("span", { class: "pick-name" }, one.label),
-      h("span", { class: "small" }, one.count > 1 ? `${one.count} of ${plural(one.steps, "step")} in all` : plural(one.steps, "step"))),
+      h("span", { class: "small" }, one.count > 1 ? `${one.count} of ${plural(one.steps, "step")} in all` : one.correction ? `correction of step ${one.steps}` : plural(one.steps, "step"))),
       one.aside ? h("span", { class: "aside small" }, `set aside: ${one.aside} `, button("Take it back in", () => back(one), { kind: "quiet small-button" })) : null);
   }
 

@@ -16,6 +16,10 @@ export function orderGraph({ order, chosen }) {
   const stage = h("div", { class: "scroll order-stage" });
   const count = h("p", { class: "small", role: "status" });
 
+  const meaning = order.edges.some((edge) => edge.possible !== null)
+    ? "80 % sure means: of ten orders like this one, eight were kept by every further demonstration of everyday tasks, also in changed worlds. It rests on how often the order could have been broken and was not; once or twice may be chance."
+    : "The share of the members that want it.";
+
   function draw() {
     value.textContent = `${slider.value} %`;
     const shown = order.edges.filter((edge) => (all.checked || edge.told) && edge.confidence * 100 >= Number(slider.value) - 0.5);
@@ -60,9 +64,9 @@ export function orderGraph({ order, chosen }) {
   draw();
   return h("div", { class: "stack" },
     h("div", { class: "row order-controls" },
-      h("label", { for: "order-sure" }, "As sure as"), slider, value,
+      h("label", { for: "order-sure", title: meaning }, "As sure as"), slider, value,
       rest ? h("label", {}, all, `also what is not told (${rest})`) : null),
-    count, stage);
+    count, stage, h("p", { class: "small measure" }, meaning));
 }
 
 function wrapped(text) {

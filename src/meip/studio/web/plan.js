@@ -134,7 +134,7 @@ export async function mount(root, app) {
     const plan = sides[0].plan;
     correctDialog(app, { task, problem, plan, step: step + beyond }, (answer) => {
       if (answer.draft) app.go(`record/draft/${encodeURIComponent(answer.draft)}`);
-      else { app.status(`${answer.file.replace(/\.json$/, "")} is a new demonstration, ${plural(answer.steps.length, "step")}; learning runs again`, "good"); app.refresh(); app.go(`learn/${answer.job.id}`); }
+      else { app.status(`${answer.file.replace(/\.json$/, "")} is a correction; learning runs again`, "good"); app.refresh(); app.go(`learn/${answer.job.id}`); }
     });
   }
 

@@ -33,7 +33,7 @@ export function shelf(side, app, at) {
     counted.textContent = made.length;
     replace(shown, made.length ? made.map((one) => row({
       title: one.title, href: `#record/demo/${encodeURIComponent(one.file)}/0/0`, current: at.kind === "demo" && at.name === one.file,
-      detail: one.error ?? [one.world, one.count > 1 ? plural(one.count, "demonstration") : plural(one.steps, "step"), one.aside && ASIDE_WORDS].filter(Boolean).join(" · "), error: Boolean(one.error),
+      detail: one.error ?? [one.world, one.count > 1 ? plural(one.count, "demonstration") : plural(one.steps, "step"), one.correction && "correction", one.aside && ASIDE_WORDS].filter(Boolean).join(" · "), error: Boolean(one.error),
       actions: [remove(`/api/demonstrations/${encodeURIComponent(one.file)}`, one.title, at.kind === "demo" && at.name === one.file)],
     })) : h("li", { class: "soft" }, "None yet."));
     for (const one of [drafts, shown]) {  // the list scrolls, never the page

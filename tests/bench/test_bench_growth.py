@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -41,5 +42,12 @@ def test_what_two_jobs_gain_is_measured(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def count_in_threads(jobs: int) -> None:
+    together = threading.Barrier(jobs)  # on a busy machine one thread might do it all
+
+    def count(item: int, most: int) -> int:
+        if item < jobs:
+            together.wait(60)
+        return sum(range(most))
+
     with Workers(jobs) as workers:
-        workers.map_compiled(lambda item, most: sum(range(most)), range(8), Shared(300_000))
+        workers.map_compiled(count, range(8), Shared(300_000))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from itertools import permutations, product
-from typing import Any
+from typing import Any, TypeVar
 
 from meip.concepts.language import (
     Aggregated,
@@ -44,6 +44,7 @@ DOMAIN = Domain(
         function("h"),
     ),
 )
+T = TypeVar("T")
 STATIC = tuple(f.name for f in DOMAIN.fluents if f.static)
 
 
@@ -62,8 +63,11 @@ class Naive:
         match term:
             case Primitive(name):
                 return DOMAIN.fluent(name).classes
-            case Negation(inner) | Permutation(inner, _) | Closure(inner) | Conjunction(inner, _):
+            case Negation(inner) | Closure(inner) | Conjunction(inner, _):
                 return self.classes(inner)
+            case Permutation(inner, order):
+                classes = self.classes(inner)
+                return tuple(classes[i] for i in order)
             case Restriction(_, role, _) | Agreement(_, role, _):
                 return self.classes(role)[:-1]
             case Composition(left, right):
@@ -159,12 +163,9 @@ MEANING: dict[str, Any] = {
 }
 
 
-def unpermuted(x: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...]:
-    """The arguments of the inner term: its argument order[i] is argument i of the permuted one."""
-    inner = [0] * len(order)
-    for i, source in enumerate(order):
-        inner[source] = x[i]
-    return tuple(inner)
+def unpermuted(x: tuple[T, ...], order: tuple[int, ...]) -> tuple[T, ...]:
+    """The arguments of the inner term, or their classes: its argument order[i] is argument i of the permuted one."""
+    return tuple(x[order.index(i)] for i in range(len(order)))
 
 
 def random_term(rng: random.Random, classes: tuple[str, ...], depth: int) -> Term:
@@ -189,8 +190,9 @@ def random_term(rng: random.Random, classes: tuple[str, ...], depth: int) -> Ter
         case "and":
             return Conjunction(inner(classes), inner(classes))
         case "permute":
-            orders = [o for o in permutations(range(len(classes))) if tuple(classes[i] for i in o) == classes]
-            return Permutation(inner(classes), rng.choice(orders))
+            known = {f.classes for f in DOMAIN.predicates} | {classes}
+            order = rng.choice([o for o in permutations(range(len(classes))) if unpermuted(classes, o) in known])
+            return Permutation(inner(unpermuted(classes, order)), order)
         case "restrict":
             filler = inner(longer[-1:]) if rng.random() < 0.7 else None
             return Restriction(rng.choice(("some", "all")), inner(longer), filler)

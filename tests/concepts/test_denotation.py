@@ -311,7 +311,7 @@ def test_initial_needs_to_be_told_where_problems_start() -> None:
         Quantified("all", Conjunction(P, R)),
         Quantified("all", Closure(S)),
         Quantified("all", Closure(P)),
-        Quantified("all", Permutation(S, (1, 0))),
+        Quantified("all", Permutation(S, (0, 0))),
         Quantified("all", Restriction("some", Z, None)),
         Quantified("all", Restriction("some", R, S)),
         Quantified("all", Composition(S, P)),

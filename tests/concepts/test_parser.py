@@ -115,7 +115,7 @@ def test_the_tree_of_a_concept_is_the_one_that_is_written() -> None:
         ("max(clear | on)", "on", "a scope needs the same classes"),
         ("some(weight)", "weight", "real-valued function"),
         ("some(at*)", "at", "two arguments of one class"),
-        ("some(inverse(at))", "inverse(at)", "same class may change places"),
+        ("some(inverse(at) and on)", "on", "`and` needs the same classes"),
         ("some(permute(between, 1 1 3))", "permute(between, 1 1 3)", "each argument once"),
         ("all(some at.clear)", "clear", "last argument of at is of class table"),
         ("some(at . on)", "on", "last class of its left side"),

@@ -78,7 +78,7 @@ class ConceptBank:
     def levels(self) -> Iterator[tuple[int, tuple[Concept, ...], LevelInfo]]:
         """Level, concepts, info, from level 1 on. A cap stops before a level: a last item without concepts says so."""
         rules, total, info = self.rules, 0, LevelInfo(0)
-        for level in range(1, rules.max_level + 1):
+        for level in range(1, rules.max_level + 1 + rules.company):
             if rules.deeper_below is not None and level > 1 and info.slots >= rules.deeper_below:
                 why = f"level {info.level} has {info.slots} slots, not fewer than {rules.deeper_below} (deeper_below)"
                 yield level, (), LevelInfo(level, total=total, stopped=f"stopped before level {level}: {why}")
@@ -154,6 +154,9 @@ class ConceptBank:
 
     def _base(self, level: int) -> Iterator[tuple[Classes, Term]]:
         rules = self.rules
+        if level > rules.max_level:
+            yield from self._side_by_side() if level == 4 else ()
+            return
         if level == 1:
             for fluent in self.domain.predicates:
                 for term in self._permutations(fluent):
@@ -169,8 +172,8 @@ class ConceptBank:
             yield from self._restrictions(level)
         if rules.composition:
             yield from self._compositions(level)
-        if rules.company and level == 3:
-            yield from self._company()
+        if rules.company:
+            yield from self._as_given(level)
 
     def _permutations(self, fluent: Fluent) -> list[Term]:
         term = Primitive(fluent.name)
@@ -230,13 +233,41 @@ class ConceptBank:
                                 for left in group:
                                     yield (classes[0], others[1]), Composition(left, right)
 
-    def _company(self) -> Iterator[tuple[Classes, Term]]:
-        """R and S . R, for a relation S that never changes within the class of R's first argument."""
-        roles = [fluent for fluent in self.domain.predicates if fluent.arity == 2]
-        for role in (r for r in roles if not r.static):
-            for relation in (s for s in roles if s.static and s.classes == role.classes[:1] * 2):
-                for way in self._permutations(relation):
-                    yield role.classes, chain((Primitive(role.name), Composition(way, Primitive(role.name))))
+    def _as_given(self, level: int) -> Iterator[tuple[Classes, Term]]:
+        """R and S, R and not S: R changes; S, of as many primitives, is given or leads along what is given."""
+        for role in self._changing_roles():
+            one, other = role.classes
+            own = Primitive(role.name)
+            paths: list[Term] = []
+            if level == 2:
+                paths = self._given(one, other)
+            elif level == 3:
+                middles = [c.name for c in self.domain.classes]
+                paths = [Composition(s, t) for m in middles for s in self._given(one, m) for t in self._given(m, other)]
+                paths += [Composition(way, own) for way in self._given(one, one)]
+            for way in paths:
+                yield role.classes, chain((own, way))
+                yield role.classes, chain((own, Negation(way)))
+
+    def _changing_roles(self) -> list[Fluent]:
+        return [fluent for fluent in self.domain.predicates if fluent.arity == 2 and not fluent.static]
+
+    def _given(self, one: str, other: str) -> list[Term]:
+        """Relations from one class to another that never change, in either direction."""
+        roles = [fluent for fluent in self.domain.predicates if fluent.arity == 2 and fluent.static]
+        straight: list[Term] = [Primitive(fluent.name) for fluent in roles if fluent.classes == (one, other)]
+        names = [fluent.name for fluent in roles if fluent.classes == (other, one)]
+        return [*straight, *(Permutation(Primitive(name), (1, 0)) for name in names)]
+
+    def _side_by_side(self) -> Iterator[tuple[Classes, Term]]:
+        """some R.P and some R.Q, for a role R that changes, in either direction."""
+        for role in self._changing_roles():
+            own = Primitive(role.name)
+            for way, (one, other) in ((own, role.classes), (Permutation(own, (1, 0)), role.classes[::-1])):
+                kinds = [Primitive(f.name) for f in self.domain.predicates if f.classes == (other,)]
+                within = [Restriction("some", way, kind) for kind in kinds]
+                for k, first in enumerate(within):
+                    yield from (((one,), chain((first, second))) for second in within[:k])
 
     # --- goals ---
 
@@ -279,7 +310,7 @@ class ConceptBank:
                 choices = self._choices(classes, value)
                 if (choices or not self._is_negative(value)) and self._is_first(classes, value, None):
                     found.append((value, None, choices, bool(classes)))
-        if rules.scopes:
+        if rules.scopes and level <= rules.max_level:
             for values, scopes in self._splits(level):
                 for classes, group in values.items():
                     some_too = not (rules.conjunction and self._boolean(classes))
@@ -339,7 +370,7 @@ class ConceptBank:
 
     def _aggregated(self, level: int) -> Iterator[Concept]:
         """A V for the functions of the domain, over U and over scopes."""
-        for fluent in self.domain.functions:
+        for fluent in self.domain.functions if level <= self.rules.max_level else ():
             value = Primitive(fluent.name)
             if level == 1:
                 yield from (Aggregated(a, value) for a in (self.rules.aggregators if fluent.classes else ("mean",)))

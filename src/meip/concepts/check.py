@@ -105,10 +105,7 @@ def _permuted(term: Permutation, classes: tuple[str, ...], order: tuple[int, ...
         raise Misfit(
             term, f"{_over(term.term, classes)}: an order must name each argument once ({wanted} in some order)"
         )
-    moved = tuple(classes[i] for i in order)
-    if moved != classes:
-        raise Misfit(term, f"{_over(term.term, classes)}: only arguments of the same class may change places")
-    return classes
+    return tuple(classes[i] for i in order)
 
 
 def _restricted(term: Restriction, domain: Domain) -> tuple[str, ...]:

@@ -161,10 +161,7 @@ class Conjunction(Term):
 
 @dataclass(frozen=True, eq=False)
 class Permutation(Term):
-    """``inverse(on)``, ``permute(between, 3 1 2)``: argument i of the result is argument order[i] (from 0) of the term.
-
-    Only arguments of the same class may change places.
-    """
+    """``inverse(on)``, ``permute(between, 3 1 2)``: argument i of the result is the term's argument order[i] (from 0)."""
 
     term: Term
     order: tuple[int, ...]

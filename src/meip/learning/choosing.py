@@ -102,7 +102,8 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     model = study.model(mean, None if study.curves is None else study.curves.weights)
     candidates = Nevers(evidence, offers, None if study.curves is None else study.foreseen())
     rules = candidates.found() if study.options.concepts is None else []
-    study.say(stage="rules", never=[str(rule.concept) for rule in rules])
+    firm = [rule for rule in rules if rule.evidence > rule.price]
+    study.say(stage="rules", never=[str(rule.concept) for rule in firm])
     score = score_of(study, study.options.score)
     study.say(stage="score", **score.report)
     gained = _gained(study, model, score)
@@ -134,7 +135,7 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     utility = study.utility(model)
     tried = _patience(study, utility, preferences)
     study.say(stage="planning", patience=max(tried, key=lambda p: tried[p]))
-    said = told(study, rules, pairs, order, model, candidates.usual, enforced)
+    said = told(study, firm, pairs, order, model, candidates.usual, enforced)
     preferences = dataclasses.replace(preferences, patience=max(tried, key=lambda p: tried[p]), **said)
     warnings = _warnings(study, strange, aside, utility, preferences)
     report = {"objective": score.report, **_report(study, tried, strange, aside)}
@@ -189,7 +190,7 @@ def _warnings(
         shown = "is only one demonstration" if evidence.kinds == 1 else "are only two demonstrations"
         more = "" if len(evidence.paths) == evidence.kinds else ", the others show the same"
         found.append(f"there {shown} to learn from{more}: what is chance and what is meant is a guess")
-    if not (utility.terms or how.never or how.first or how.done.terms):
+    if not (utility.terms or how.first or how.done.terms or any(not rule.hunch for rule in how.never)):
         found.append("nothing was found that tells shown steps from others")
     found += [f"the bank of concepts was cut: {cut}" for cut in study.cuts]
     if evidence.dropped:

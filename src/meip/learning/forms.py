@@ -18,8 +18,8 @@ from meip.utility.terms import UtilityTerm
 
 __all__ = ["Form", "Forms"]
 
-TRUTH, LINE, EQUAL, LEAST, ABOVE, BELOW, BEND, UNLESS, BOTH, APART, MORE, SAME = range(12)
-TRUE_OR_FALSE = (TRUTH, EQUAL, LEAST, ABOVE, BELOW, UNLESS, BOTH, APART, MORE, SAME)
+TRUTH, LINE, EQUAL, LEAST, ABOVE, BELOW, BEND, UNLESS, BOTH, APART, MORE, SAME, MOST = range(13)
+TRUE_OR_FALSE = (TRUTH, EQUAL, LEAST, ABOVE, BELOW, UNLESS, BOTH, APART, MORE, SAME, MOST)
 
 
 class Form(NamedTuple):
@@ -35,6 +35,8 @@ class Form(NamedTuple):
     """By what a line is divided; of a truth only its weight is, where chance decides about it."""
     price: float = 1.0
     """Complexity, and 1 for each number that is named."""
+    given: bool = False
+    """Is it compared with what the world gives?"""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ class Forms:
             return Composite("=", (one, two))
         if row.form == MORE:
             return _no(Composite("<=", (one, two)))
+        if row.form == MOST:
+            return Composite("<=", (one, two))
         return _no(
             Composite("<=", (Composite("max", (Composite("-", (one, two)), Composite("-", (two, one)))), number))
         )
@@ -138,9 +142,10 @@ def _evaluated(
         return one > number + TIE
     if form == BELOW:
         return one < number - TIE
-    if form in (MORE, SAME):
+    if form in (MORE, SAME, MOST):
         two = values[:, o]
-        return one > two + TIE if form == MORE else np.abs(one - two) <= TIE
+        same = np.abs(one - two) <= TIE
+        return same if form == SAME else one > two + TIE if form == MORE else (one < two) | same
     one, two = present[:, k], present[:, o]
     if form == UNLESS:
         return one * (1 - two)

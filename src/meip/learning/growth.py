@@ -139,7 +139,7 @@ class Growth(Pruner):
         if self.say is not None:
             self.say(stage="bank", level=level, terms=len(terms), found=len(self.found))
         kept = super().__call__(level, terms)
-        if level in (1, self.bank.rules.max_level) or len(kept) <= self.terms:
+        if level == 1 or level >= self.bank.rules.max_level or len(kept) <= self.terms:
             return kept
         domain = self.evidence.domain
         best = self._best([Quantified("count" if signature(t, domain)[0] else "some", t) for t in kept], self.terms)

@@ -4,7 +4,7 @@
     = k, >= k                                   k from what demonstrations end with, or went through
     beyond anything shown                       limits
     b and not a, a and b, |a - b| > k           order, company, balance
-    a > b, a = b                                more than, as many as
+    a > b, a = b, a <= b                        more than, as many as; enough
     stopped and f                               when it is done
 
 Forms that no choice tells apart are one: the simplest stands for all.
@@ -105,9 +105,10 @@ def offered(
     if simple:
         found = found.take([j for j, row in enumerate(found.rows) if row.form in (forms.TRUTH, forms.LINE)])
     keys = made(found)
+    given = [row for row, key in zip(found.rows, keys, strict=True) if not key]
     kept = _distinct(found, keys)
     found, keys = found.take(kept), [keys[j] for j in kept]
-    pairs = Forms(concepts, []) if simple else _paired(evidence, found, kinds, values, numbers)
+    pairs = Forms(concepts, []) if simple else _paired(evidence, found, given, kinds, values, numbers)
     if len(pairs):
         found, keys = found + pairs, [*keys, *made(pairs)]
         found = found.take(_distinct(found, keys))
@@ -151,8 +152,8 @@ def _distinct(found: Forms, keys: Sequence[bytes]) -> list[int]:
             groups.setdefault(key, []).append(j)
     kept = []
     for members in groups.values():
-        least = min(found.rows[j].price for j in members)
-        cheapest = [j for j in members if found.rows[j].price == least]
+        least = min((found.rows[j].price, found.rows[j].given) for j in members)
+        cheapest = [j for j in members if (found.rows[j].price, found.rows[j].given) == least]
         kept.append(
             min(cheapest, key=lambda j: str(found.concepts[found.rows[j].concept])) if cheapest[1:] else cheapest[0]
         )
@@ -251,8 +252,10 @@ def _negative(concept: Concept) -> bool:
     return isinstance(value, Term) and all(isinstance(part, Negation) for part in conjuncts(value))
 
 
-def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floats, numbers: bool) -> Forms:
-    """Order, company and balance of two concepts."""
+def _paired(
+    evidence: Evidence, found: Forms, given: Sequence[Form], kinds: Sequence[str], values: Floats, numbers: bool
+) -> Forms:
+    """Order, company and balance of two concepts; `given`: those that nobody can change, which others may be like."""
     shown = values[evidence.shown_states]
     truths = [row for row in found.rows if row.form == forms.TRUTH][:PAIRED]
     truth = np.nan_to_num(shown[:, [row.concept for row in truths]]) > 0.5
@@ -275,20 +278,26 @@ def _paired(evidence: Evidence, found: Forms, kinds: Sequence[str], values: Floa
             most = float(np.nanmax(np.abs(after[:, a.concept] - after[:, b.concept])))
             if most > seen + 1e-9 and seen <= UNBALANCED:
                 rows.append(Form(forms.APART, b.concept, a.concept, seen, price=b.price + a.price + 1))
-    return Forms(found.concepts, [*rows, *(_compared(evidence, found, kinds) if numbers else ())])
+    return Forms(found.concepts, [*rows, *(_compared(evidence, found, given, kinds) if numbers else ())])
 
 
-def _compared(evidence: Evidence, found: Forms, kinds: Sequence[str]) -> list[Form]:
-    """More than, and as many as: of two counts, of two shares, or of two quantities; a share is no quantity."""
-    simple = [row for row in found.rows if row.form == forms.LINE and row.price <= 1]
-    shares = {row.concept for row in simple if not quantity(found.concepts[row.concept], evidence)}
+def _compared(evidence: Evidence, found: Forms, given: Sequence[Form], kinds: Sequence[str]) -> list[Form]:
+    """More than, and as many as: of two counts, of two shares, or of two quantities; a share is no quantity. One of the
+    two may be given by the world ("as many cups as guests come"): then enough is a reason to stop, too."""
+
+    def plain(rows: Sequence[Form], sort: str, share: bool) -> list[Form]:
+        of = [row for row in rows if row.form == forms.LINE and row.price <= 1 and kinds[row.concept] == sort]
+        return [row for row in of if quantity(found.concepts[row.concept], evidence) != share][:COMPARED]
+
     rows: list[Form] = []
     for sort, share in (("count", True), ("real", True), ("real", False)):
-        same = [row for row in simple if kinds[row.concept] == sort and (row.concept in shares) == share][:COMPARED]
-        rows += [Form(forms.MORE, b.concept, a.concept, price=b.price + a.price) for b in same for a in same if a != b]
-        if sort == "count":
-            pairs = [(b, a) for i, b in enumerate(same) for a in same[:i]]
-            rows += [Form(forms.SAME, b.concept, a.concept, price=b.price + a.price) for b, a in pairs]
+        same, fixed = plain(found.rows, sort, share), plain(given, sort, share)
+        pairs = [(b, a) for i, b in enumerate(same) for a in (*same[:i], *fixed)]
+        several = [forms.SAME] if sort == "count" else []
+        for b, a in pairs:
+            one = Form(forms.MORE, b.concept, a.concept, price=b.price + a.price, given=a in fixed)
+            rows += [one, one._replace(concept=a.concept, other=b.concept)]
+            rows += [one._replace(form=form) for form in several]
     return rows
 
 
@@ -297,6 +306,7 @@ def _reasons(evidence: Evidence, found: Forms, values: Floats, numbers: bool) ->
     the world ended them. Where people stop by themselves, that the world has no more to do is no reason of its own."""
     own = evidence.stopped
     usable = [row for row in found.rows if row.form in DONE]
+    usable += [row._replace(form=forms.MOST) for row in found.rows if row.form == forms.MORE]
     chosen = Forms(found.concepts, [*usable, *(_enough(evidence, found, values) if numbers else ())])
     none = chosen.take([]), np.zeros((len(evidence.rows), 0))
     ending: Floats = np.where(evidence.stop, 1.0, 0.0 if len(own) else evidence.over)

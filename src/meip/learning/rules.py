@@ -20,7 +20,7 @@ from meip.learning.evidence import Evidence
 from meip.learning.offers import FEW_VALUES, Offers, quantity
 from meip.learning.sparse import Problem, fit
 from meip.learning.steps import Steps
-from meip.learning.worth import EXCEPTION, LEAST, MANY, price_of, without_the_most_telling
+from meip.learning.worth import EXCEPTION, HUNCH, LEAST, MANY, price_of, without_the_most_telling
 
 __all__ = ["BOUNDS", "Never", "Nevers", "Shown", "always_first", "chosen_first", "worth_telling"]
 
@@ -102,7 +102,8 @@ class Nevers:
         self._usual = np.where(by_habit, habits[:, None], self.usual[:, None])  # [N, R]
 
     def found(self, without: int | None = None) -> list[Never]:
-        """The rules, one after the other, as long as their evidence is worth more than their price.
+        """The rules, one after the other, as long as their evidence is worth their price; then hunches, which it is not
+        quite: among equals it is better not to do what nobody did.
 
         What a rule explains is no evidence for the next. The demonstration that says most is left out of account, and
         so is the fold that nobody is to look at.
@@ -126,7 +127,7 @@ class Nevers:
             worth = without_the_most_telling(gain, evidence)
             net = np.where(taken | (worth < LEAST), -np.inf, worth - price)
             best = int(np.argmax(net))
-            if net[best] <= 0:
+            if net[best] <= -HUNCH:
                 break
             taken[best] = True
             possible = int(np.logical_or.reduceat(self.entered[:, best], evidence.start[:-1]).sum())

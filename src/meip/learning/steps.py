@@ -21,6 +21,7 @@ from meip.concepts.check import signature
 from meip.concepts.grammar import Grammar
 from meip.concepts.language import (
     Aggregated,
+    AtLeast,
     Composite,
     Concept,
     Constant,
@@ -35,8 +36,8 @@ from meip.concepts.language import (
 from meip.concepts.steps import before, names_in
 from meip.concepts.values.denotation import Denotation
 from meip.learning.evidence import RISK, Evidence
-from meip.learning.thresholds import number_between
-from meip.learning.worth import EXCEPTION, LEAST, MANY, price_of, telling
+from meip.learning.thresholds import number_between, numbers_between, values_of
+from meip.learning.worth import EXCEPTION, HUNCH, LEAST, MANY, price_of, telling
 from meip.model.domain import EVENTS, NEW, OLD, Fluent
 from meip.model.steps import step_blocks, step_domain
 from meip.utility.preferences import outdone
@@ -95,11 +96,39 @@ class Steps:
         evidence = self.evidence
         bank = ConceptBank(step_domain(self.domain), DEEDS)
         found = [c for level in (1, 2) for c in bank.concepts(level) if self._is_deed(c)]
+        found += [*self._by_how_much(), *self._to_what()]
         if self.facts is None or not found:
             return [], np.zeros((len(evidence.rows), 0), np.bool_)
         done = self._done(found)
         kept = [j for j in _simplest(done, [c.complexity for c in found]) if self._open(done[:, [j]]).any()][:MOST]
         return [found[j] for j in kept], done[:, kept]
+
+    def _by_how_much(self) -> list[Concept]:
+        """Something is done to what had at least, or less than, so much of a quantity before."""
+        found: list[Concept] = []
+        copies = self.domain.copies
+        for fluent in self.domain.functions:
+            if fluent.arity == 1 and OLD + fluent.name in copies:
+                numbers = numbers_between(values_of(self.evidence.blocks, fluent))
+                events = [f for f in copies.values() if f.name.startswith(EVENTS) and f.classes == fluent.classes]
+                for number in numbers:
+                    least = AtLeast(Primitive(OLD + fluent.name), number)
+                    for event in events:
+                        parts = ((Primitive(event.name), term) for term in (least, negated(least)))
+                        found += [Quantified("some", chain(pair)) for pair in parts]
+        return found
+
+    def _to_what(self) -> list[Concept]:
+        """Something is done to what is related to something of a kind: "a lamp of a room in which somebody works"."""
+        found: list[Concept] = []
+        given = [f for f in self.domain.predicates if f.static]
+        for event in (f for f in self.domain.copies.values() if f.name.startswith(EVENTS) and f.arity == 1):
+            for role in (f for f in given if f.arity == 2 and f.classes[:1] == event.classes):
+                for kind in (f for f in given if f.classes == role.classes[1:]):
+                    near = Restriction("some", Primitive(role.name), Primitive(kind.name))
+                    parts = ((Primitive(event.name), term) for term in (near, negated(near)))
+                    found += [Quantified("some", chain(pair)) for pair in parts]
+        return found
 
     def _done(self, concepts: Sequence[Concept]) -> Bools:
         """Which alternatives risk to do it [N, E]."""
@@ -184,18 +213,18 @@ class Steps:
         wrong = np.stack([(shown & free)[rows].T.astype(np.float64) @ when[rows] > 0.5 for rows in mine])
         once = wrong.sum(axis=0) == 1
         each = np.where(wrong & once, 0.0, each)
-        price = price_of(lengths[:, None] + more) + MANIFOLD
+        back = np.array([self._looks_back(c) for c in deeds])
+        price = price_of(lengths[:, None] + more) + MANIFOLD * (back[:, None] | (more > 0))
         worth = telling(each)
         allowed = ~wrong.any(axis=0) | (once & (evidence.kinds >= MANY))
         possible = np.logical_or.reduceat(done, self._start, axis=0) & free
-        told = (
-            possible.T.astype(np.float64) @ (1.0 - when) > 0.5
-        )  # an occasion that is there whenever it can be done is none
-        allowed &= np.array([self._looks_back(c) for c in deeds])[:, None] | told
-        net = np.where(allowed & (worth >= LEAST), worth - price - EXCEPTION * once, -1.0)
+        told = possible.T.astype(np.float64) @ (1.0 - when) > 0.5  # one that is there whenever it can be done is none
+        of_some = np.array([name is None for name in names]) & (lengths[:, None] > 1)
+        allowed &= back[:, None] | told | of_some
+        net = np.where(allowed & (worth >= LEAST), worth - price - EXCEPTION * once, -np.inf)
         found = []
         for e, o in (divmod(int(k), len(names)) for k in np.argsort(-net, axis=None, kind="stable")[: 5 * RULES]):
-            if net[e, o] > 0:
+            if net[e, o] > -HUNCH:
                 occasion = names[o]
                 whole = deeds[e] if occasion is None else Composite("and", (deeds[e], before(occasion, self.domain)))
                 where = done[:, e] & when[evidence.group, o] & free[evidence.group, e]
@@ -204,8 +233,8 @@ class Steps:
         return found
 
     def _looks_back(self, concept: Concept) -> bool:
-        """Does it say how things were before? What is merely done rarely, or late, is for wishes to say: in other
-        worlds there are other ways."""
+        """Does it say how things were before? What is merely done rarely, or late, is for wishes to say, unless it is
+        done to things of a kind: in other worlds there are other ways."""
         return any(name.startswith(OLD) and name in self.domain.copies for name in names_in(concept))
 
     def _alike(self) -> tuple[list[Concept], Floats, Bools]:

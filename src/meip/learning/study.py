@@ -35,6 +35,7 @@ __all__ = ["ChoiceOptions", "Model", "Study", "choice_grammar", "terms_of"]
 
 MEMBERS, SHARE = 16, 0.5
 DONE_PRICE = 0.3
+GIVEN = 1.5  # so many times dearer is a wish that compares with what the world gives: by chance many would do
 SHOWN = 6  # wishes that are told of while the price is looked for
 TOLERABLE = 1.1  # of the loss alone: small worlds left out need not show what weaving demonstrations is good for
 SLIP = float(np.log(4))  # nats: a step that the others make four times less likely than by chance is a slip
@@ -233,6 +234,7 @@ class Study:
         low, high = np.full(len(price), -np.inf), np.full(len(price), np.inf)
         high[self.size : self.size + self.ranks] = 0.0
         low[self.size + self.ranks : -1] = 0.0
+        price[[j for j, row in enumerate(offers.forms.rows) if row.given]] *= GIVEN
         return Problem.of(evidence, columns, price, low, high)
 
     def _weighed(self, concepts: Sequence[Concept]) -> tuple[Curves | None, Weighed]:

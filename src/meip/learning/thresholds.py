@@ -16,7 +16,7 @@ from meip.concepts.language import AtLeast, Concept, Primitive, Quantified, Term
 from meip.learning.evidence import Evidence
 from meip.model.domain import Domain, FactBlock, Fluent
 
-__all__ = ["number_between", "thresholds"]
+__all__ = ["number_between", "numbers_between", "thresholds", "values_of"]
 
 NUMBERS = 24  # of each function that are tried
 STEEP = 2.5  # the least slope, in units of what chance alone would give it
@@ -31,7 +31,7 @@ def thresholds(evidence: Evidence) -> tuple[tuple[str, float], ...]:
     found: list[tuple[str, float]] = []
     for fluent in evidence.domain.functions:
         fits = fluent.arity == 1 and _lasts(evidence, fluent)
-        numbers = _between(_values(evidence.blocks, fluent)) if fits else []
+        numbers = numbers_between(values_of(evidence.blocks, fluent)) if fits else []
         if numbers:
             slopes = _slopes(evidence, fluent, numbers)
             chosen = {k for sign in (1, -1) if (k := _steepest(sign * slopes)) is not None}
@@ -48,14 +48,14 @@ def _lasts(evidence: Evidence, fluent: Fluent) -> bool:
     return all(len(counts) <= 1 for counts in found.values())
 
 
-def _values(blocks: Sequence[FactBlock], fluent: Fluent) -> Floats:
+def values_of(blocks: Sequence[FactBlock], fluent: Fluent) -> Floats:
     """All values of a function that were met."""
     tables = [np.asarray(block.tables[fluent.name], np.float64).reshape(-1) for block in blocks]
     every = np.concatenate([np.zeros(0), *tables])
     return np.unique(np.round(every[np.isfinite(every)], 9))
 
 
-def _between(values: Floats) -> list[float]:
+def numbers_between(values: Floats) -> list[float]:
     """Numbers halfway between neighbours, with as few digits as they need; of many some."""
     if len(values) < 3:
         return []

@@ -8,10 +8,11 @@ import numpy as np
 
 from meip.base.arrays import Floats, Ints
 
-__all__ = ["EXCEPTION", "LEAST", "MANY", "Shown", "price_of", "telling", "without_the_most_telling"]
+__all__ = ["EXCEPTION", "HUNCH", "LEAST", "MANY", "Shown", "price_of", "telling", "without_the_most_telling"]
 
 PRICE, STEEP = 0.6, 1.5  # nats
 LEAST = 1.0  # nats of evidence that a rule needs in any case
+HUNCH = 2.5  # nats that it may lack and still count a little
 EXCEPTION, MANY = 3.0, 4  # what a counterexample costs in nats, and the demonstrations that have to be there for it
 
 T = TypeVar("T", float, Floats)

@@ -219,7 +219,8 @@ class Task(Strict):
     def nothing_learned(self) -> bool:
         """Is there nothing that tells one plan from another?"""
         how = self.preferences
-        empty = how is None or not (how.never or how.order or how.first or how.done.terms)
+        rules = () if how is None else [rule for rule in how.never if not rule.hunch]
+        empty = how is None or not (rules or how.order or how.first or how.done.terms)
         return empty and not any(member.terms for member in self.members)
 
     def __repr__(self) -> str:

@@ -57,6 +57,11 @@ class Rule(Strict):
     step: bool = field(default=False, metadata=OMIT)
     """Is it about a step, and not to be done while there is another way? Else about a state."""
 
+    @property
+    def hunch(self) -> bool:
+        """Is it not worth its price, so that it only tells between what is nearly as good?"""
+        return self.evidence < self.price
+
 
 @dataclass(frozen=True)
 class Before(Strict):

@@ -171,7 +171,8 @@ class Batch:
     def _function(self, name: str, order: tuple[int, ...]) -> Floats:
         if (name, order) not in self._functions:
             classes = self.domain.fluent(name).classes
-            out = np.full((*self.shape(classes), self.states), np.nan)
+            whole = self.shape(classes)
+            out = np.full((*[whole[i] for i in order], self.states), np.nan)
             first = 0
             for block in self.blocks:
                 shape = self.shape(classes, block)

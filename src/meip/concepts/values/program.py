@@ -313,14 +313,14 @@ class Program:
                 raise ConceptError(f"{term!r} is not a term")
 
     def _permuted(self, term: Permutation, classes: Classes, a: int, order: Order) -> int:
-        if sorted(order) != list(range(len(classes))) or tuple(classes[i] for i in order) != classes:
+        if sorted(order) != list(range(len(classes))):
             self._misfit(term)
         if order == tuple(range(len(order))):
             return a
         if (classes, order) not in self._moves:
             self._moves.append((classes, order))
         move = self._moves.index((classes, order))
-        return self._make(classes, Op.MOVE, a, x=classes, extra=move)
+        return self._make(tuple([classes[i] for i in order]), Op.MOVE, a, x=classes, extra=move)
 
     def _restricted(self, term: Restriction) -> int:
         classes, a = self._relation(term.role)

@@ -161,7 +161,10 @@ class Conjunction(Term):
 
 @dataclass(frozen=True, eq=False)
 class Permutation(Term):
-    """``inverse(on)``, ``permute(between, 3 1 2)``: argument i of the result is the term's argument order[i] (from 0)."""
+    """``inverse(on)``, ``permute(between, 3 1 2)``: argument i of the result is argument order[i] (from 0) of the term.
+
+    Classes move with their arguments.
+    """
 
     term: Term
     order: tuple[int, ...]

@@ -78,7 +78,8 @@ class ConceptBank:
     def levels(self) -> Iterator[tuple[int, tuple[Concept, ...], LevelInfo]]:
         """Level, concepts, info, from level 1 on. A cap stops before a level: a last item without concepts says so."""
         rules, total, info = self.rules, 0, LevelInfo(0)
-        for level in range(1, rules.max_level + 1 + rules.company):
+        beside = rules.company and rules.max_level == 3 and bool(self._changing_roles())
+        for level in range(1, rules.max_level + 1 + beside):
             if rules.deeper_below is not None and level > 1 and info.slots >= rules.deeper_below:
                 why = f"level {info.level} has {info.slots} slots, not fewer than {rules.deeper_below} (deeper_below)"
                 yield level, (), LevelInfo(level, total=total, stopped=f"stopped before level {level}: {why}")
@@ -155,7 +156,7 @@ class ConceptBank:
     def _base(self, level: int) -> Iterator[tuple[Classes, Term]]:
         rules = self.rules
         if level > rules.max_level:
-            yield from self._side_by_side() if level == 4 else ()
+            yield from self._side_by_side()
             return
         if level == 1:
             for fluent in self.domain.predicates:

@@ -29,8 +29,8 @@ class Grammar(Strict):
     composition: bool = False
     company: bool = False
     """What is in relation as it was given to be, or not: ``in and not (to . served)``, in another tray than that of its
-    town; ``inside and mate . inside``, where its mate is. And on level 4, also where it is one more than the last, what
-    is there beside another: ``some inverse(on).acid and some inverse(on).base``."""
+    town; ``inside and mate . inside``, where its mate is. And on level 4, where 3 is the last, what is there beside
+    another: ``some inverse(on).acid and some inverse(on).base``."""
     goal_agreement: bool = False
     """A predicate with its own goal copy: ``p and p_goal``, ``p_goal and not p``, same, within."""
     mix_goals: bool = True

@@ -34,6 +34,7 @@ from meip.model.domain import Domain
 __all__ = ["BUDGET", "TERMS", "Grown", "Growth"]
 
 BUDGET = 6000  # concepts that become candidates
+BESIDE = 500  # those that come after the last level, however many there are already
 TERMS = 3000  # of a level that are built on
 TOGETHER = 1000  # columns that are looked at together
 DIGITS = 9
@@ -95,13 +96,15 @@ class Growth(Pruner):
         """The concepts to choose from."""
         for level, concepts, info in self.bank.levels():
             room = self.budget - len(self.found)
+            if level > self.bank.rules.max_level:
+                room = max(room, BESIDE)
             kept = [concepts[i] for i in self._best(concepts, room)]
             self.found += kept
             told = {"level": level, "concepts": len(concepts), "kept": len(kept), "stopped": info.stopped}
             built = self._built_on.get(level)
             self.levels.append({**told, **({"terms": built[0], "terms_kept": built[1]} if built else {})})
             self._tell(level, concepts[:IMPRESSIONS])
-            if not room:
+            if not room and level < self.bank.rules.max_level:
                 break
         return self.found
 

@@ -1,4 +1,4 @@
-"""What the world gives is compared with: relations that lead somewhere, kinds in one place, numbers nobody can change."""
+"""What the world gives is compared with: relations that lead somewhere, kinds in one place, numbers that stay."""
 
 from __future__ import annotations
 

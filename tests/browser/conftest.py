@@ -37,7 +37,8 @@ class Running:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "meip", "studio", str(self.folder), "--no-browser", "--port", str(self.port)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "examples"), "OPENBLAS_NUM_THREADS": "1"}
+        code = os.pathsep.join(str(ROOT / name) for name in ("src", "examples"))  # this source, whatever is installed
+        environment = {**os.environ, "PYTHONPATH": code, "OPENBLAS_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
             [*command, *self.options], stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT / "examples"
         )

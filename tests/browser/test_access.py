@@ -104,6 +104,15 @@ def test_the_frame_is_used_by_keyboard(page: Any) -> None:
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
     assert "Go to a tab" in sheet.inner_text() and "Import files" in sheet.inner_text()
+    assert "Bring back" not in sheet.inner_text(), "only what works now"
+    sheet.get_by_label("Single keys are shortcuts").uncheck()
+    page.keyboard.press("Escape")
+    sheet.wait_for(state="detached")
+    page.keyboard.press("2")
+    page.keyboard.press("?")
+    assert page.locator("main[data-tab=record]").count() == 1 and sheet.count() == 0, "single keys can be turned off"
+    page.get_by_role("button", name="Keyboard shortcuts").click()
+    sheet.get_by_label("Single keys are shortcuts").check()
     page.keyboard.press("Escape")
     sheet.wait_for(state="detached")
     page.get_by_role("tab", name="Record").focus()

@@ -199,6 +199,11 @@ def test_two_plans_are_played_side_by_side_on_one_clock(page: Any, rite: str) ->
     assert caption.text_content() == "Step 1 of 3"
     marked = page.locator(".plan-side li.latest .step-text").all_text_contents()
     assert len(marked) == 2 and all("stage" in text for text in marked)
+    page.get_by_role("button", name="On", exact=True).focus()
+    page.keyboard.press("Space")
+    assert caption.text_content() == "Step 2 of 3", "on a button, the space bar presses it"
+    page.keyboard.press("Home")
+    page.locator("h1").click()
     page.keyboard.press("Space")
     page.locator(".transport .replay-caption", has_text="Step 3 of 3").wait_for()
     page.get_by_role("slider", name="Step").fill("2")

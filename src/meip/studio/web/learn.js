@@ -132,7 +132,7 @@ export async function mount(root, app) {
     replace(earlier, jobs.length ? jobs.map((one) => h("li", { class: one === job ? "current" : "" },
       h("button", { type: "button", class: "quiet", "aria-current": one === job ? "true" : null, onclick: () => pick(one) },
         h("span", { class: `dot ${one.status}` }), h("span", {}, one.spec.task.replace(/\.json$/, "")),
-        h("span", { class: "small" }, `${one.status}, ${plural(one.spec.demonstrations.length, "file")}, ${new Date(one.created * 1000).toLocaleString()}`)))) : h("li", { class: "small" }, "Nothing yet."));
+        h("span", { class: "small" }, `${one.status}, ${plural(one.spec.demonstrations.length, "file")}, ${new Date(one.created * 1000).toLocaleString()}`)))) : h("li", { class: "soft" }, "Nothing yet."));
   }
 
   async function poll() {

@@ -127,6 +127,7 @@ export function lineCanvas({ scene, preview, onstroke, oncommit, xray = false, l
       dragged = 1;
       line = [start.point, start.point];
       redraw(start.why);
+      handles[1].focus({ preventScroll: true });  // or Enter would press the button that was used before
     }
   });
   element.addEventListener("pointermove", (event) => {

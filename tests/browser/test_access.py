@@ -46,6 +46,11 @@ AUDIT = """() => {
     const ratio = (a + 0.05) / (b + 0.05);
     if (ratio < (large ? 3 : 4.5)) wrong.push('contrast ' + ratio.toFixed(2) + ': ' + what(e));
   }
+  for (const e of document.querySelectorAll('select, textarea, input:not([type=checkbox], [type=radio], [type=range], .visually-hidden)')) {
+    if (!visible(e) || e.disabled) continue;
+    const [a, b] = [light(parse(getComputedStyle(e).borderTopColor)), light(background(e.parentElement))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 3) wrong.push('edge ' + ((a + 0.05) / (b + 0.05)).toFixed(2) + ': ' + what(e));
+  }
   if (document.documentElement.scrollWidth > innerWidth) wrong.push('wider than the window by ' + (document.documentElement.scrollWidth - innerWidth));
   return [...new Set(wrong)];
 }"""

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from meip import learn
+from meip.model.demonstrations import read_episodes
+
 LONG = 120_000
 RITE = "ritual, five"  # what the task is called here
 
@@ -250,6 +253,37 @@ def test_a_wrong_step_is_corrected_learned_from_and_the_plan_changes(page: Any, 
     opened(page, f"plan/{name}/world%3Aritual/alone/2")
     after = steps_of(page)
     assert before[1] == "stage 2, type bamboo, number 1" and after[1] == "stage 2, type bamboo, number 5"
+
+
+def test_a_wrong_fold_is_corrected_by_drawing_the_right_one(page: Any, studio: Any) -> None:
+    shown = [studio.folder / "demonstrations" / f"shirt {k}.json" for k in (1, 2, 4)]
+    learn(read_episodes(shown), concepts=("max(fill)",)).save(studio.folder / "tasks" / "folded.json")
+    opened(page, "plan/folded/file%3At-shirt.json/alone/1")
+    steps_of(page)
+    page.get_by_role("button", name="This step is wrong").click()
+    dialog = page.get_by_role("dialog", name="Step 1 is wrong")
+    dialog.locator(".line-canvas").wait_for(timeout=LONG)
+    ends = page.evaluate(
+        """() => { const m = document.querySelector('dialog .line-canvas').getScreenCTM();
+        return [[-15, -6], [-15, 76]].map(([x, y]) => { const p = new DOMPoint(x, -y).matrixTransform(m); return [p.x, p.y]; }); }"""
+    )
+    page.mouse.move(*ends[0])
+    page.mouse.down()
+    page.mouse.move(*ends[1], steps=6)
+    page.mouse.up()
+    dialog.get_by_text("of the cloth moves", exact=False).wait_for()
+    page.keyboard.press("Escape")
+    dialog.get_by_text("Draw a line across", exact=False).wait_for()
+    page.keyboard.press("l")
+    dialog.get_by_text("middle", exact=False).first.wait_for()
+    page.keyboard.press("Enter")
+    dialog.locator("strong", has_text="fold at (0.0, ").wait_for()
+    dialog.get_by_role("button", name="Go on by hand").click()
+    page.get_by_role("heading", name="Done so far").wait_for()
+    (draft,) = (studio.folder / "drafts").glob("folded correction*.json")
+    (step,) = json.loads(draft.read_text())["steps"]
+    assert step["action"][0] == pytest.approx(0, abs=1e-6), "the line that was put there, not one of a list"
+    draft.unlink()
 
 
 def test_a_slip_is_set_aside_and_learning_runs_again(page: Any, studio: Any) -> None:

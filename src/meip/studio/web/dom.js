@@ -89,7 +89,7 @@ export function store(key, value) {
 }
 
 export function number(value, digits = 3) {
-  return Number.isInteger(value) ? String(value) : Number(value).toPrecision(digits).replace(/\.?0+$/, "");
+  return Number.isInteger(value) ? String(value) : String(Number(Number(value).toPrecision(digits)));
 }
 
 export function plural(count, one, many = `${one}s`) {

@@ -80,7 +80,7 @@ export function jobView({ cancel, resume, open, plan }) {
     if (row.never) fill("never", row.never.map((text) => said(text)));
     if (typeof row.foreseen === "number") {
       const share = row.choices ? row.foreseen / row.choices : 0;
-      replace(foreseen, h("span", { class: "figure" }, `${number(Math.round(row.foreseen * 10) / 10)} of ${row.choices}`), h("span", {}, "choices foreseen", sofar), h("meter", { min: 0, max: 1, value: share, "aria-label": "Share of the choices foreseen" }));
+      replace(foreseen, h("span", { class: "figure" }, `${number(Math.round(row.foreseen))} of ${row.choices}`), h("span", {}, "choices foreseen", sofar), h("meter", { min: 0, max: 1, value: share, "aria-label": "Share of the choices foreseen" }));
     }
   }
 

@@ -18,6 +18,9 @@ from typing import Any
 
 import pytest
 
+from meip.model.problems import resolve_world
+from meip.studio.warming import Warming
+
 ROOT = Path(__file__).parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -84,8 +87,14 @@ def browser() -> Iterator[Any]:
         launched.close()
 
 
+@pytest.fixture(scope="session")
+def compiled() -> None:
+    """What lines do, before a page waits for it: on a fresh clone that takes longer than a page's patience."""
+    Warming().wait(resolve_world("folding"))
+
+
 @pytest.fixture(scope="module")
-def studio(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def studio(browser: Any, compiled: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     running = Running(tmp_path_factory.mktemp("studio") / "project", "--world", "garden:Garden")
     yield running
     running.stop()

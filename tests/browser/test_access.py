@@ -151,6 +151,9 @@ def test_light_and_dark_can_be_chosen_and_stay_chosen(page: Any) -> None:
 
 
 def test_what_happens_is_said_to_screen_readers(page: Any) -> None:
+    page.locator(".problem").first.wait_for()
+    there = "['status', 'waiting'].map((id) => getComputedStyle(document.getElementById(id)).display !== 'none')"
+    assert page.evaluate(there) == [True, True], "readers watch them before anything is said"
     page.get_by_role("button", name="Record in Garden", exact=True).click()
     page.get_by_role("button", name="plant 0", exact=True).click()
     live = page.locator("#status[aria-live=polite]")

@@ -95,6 +95,7 @@ def test_a_shirt_is_folded_with_the_keyboard_alone(page: Any, studio: Any) -> No
     verdict(page, "of the cloth moves")
     page.keyboard.press("Enter")
     wait_for_steps(page, 1)
+    assert page.evaluate("document.activeElement.classList.contains('line-canvas')"), "the focus stays at the garment"
     page.get_by_label("x in cm").focus()
     for number in ("-15", "30", "60", "90"):
         page.keyboard.type(number)
@@ -103,6 +104,7 @@ def test_a_shirt_is_folded_with_the_keyboard_alone(page: Any, studio: Any) -> No
     page.get_by_label("r in cm").focus()
     page.keyboard.press("Enter")
     wait_for_steps(page, 2)
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "x in cm", "ready for the next numbers"
     page.keyboard.press("Escape")
     finish(page, "by keys")
     first, second = saved(studio, "by keys").actions

@@ -61,7 +61,8 @@ export async function editor(stage, app, name, list) {
   }
 
   async function take(action, more = {}) {
-    const focused = document.activeElement?.closest(".choices-panel") ? focusKey() : null;
+    const here = document.activeElement;
+    const focused = here?.closest(".choices-panel") ? focusKey() : here?.closest(".line-canvas") ? ".line-canvas" : null;
     const next = await send("step", { action, ...more });
     if (!next) return false;
     if (next.choose) { chance(action, next.choose); return false; }
@@ -75,10 +76,10 @@ export async function editor(stage, app, name, list) {
   // After a step the panel is made anew; whoever works by keyboard stays where they were.
   function focusKey() {
     const here = document.activeElement;
-    return here.matches("input[type=radio]") ? `input[name="${here.name}"]:checked` : here.matches("input[type=search]") ? "#action-search" : here.matches(".do") ? ".do" : "button.action";
+    return here.matches("input[type=radio]") ? `input[name="${here.name}"]:checked` : here.matches("input[type=search]") ? "#action-search" : here.matches("input[type=number]") ? "input[type=number]" : here.matches(".do") ? ".do" : "button.action";
   }
   function restoreFocus(selector) {
-    (choices.querySelector(selector) ?? choices.querySelector("input, button") ?? keep).focus({ preventScroll: true });
+    (stage.querySelector(selector) ?? choices.querySelector("input, button:not(:disabled)") ?? keep).focus({ preventScroll: true });
   }
 
   function chance(action, outcomes) {

@@ -309,6 +309,10 @@ def test_a_slip_is_set_aside_and_learning_runs_again(page: Any, studio: Any) -> 
     page.get_by_role("dialog").get_by_role("button", name="Set aside and learn again").click()
     page.locator(".job-list li.current", has_text=re.compile("[1-4] file")).wait_for()
     until_learned(page, name)
+    count = re.findall(r"(\d+) file", page.locator(".job-list li.current").inner_text())[0]
+    page.reload()
+    page.locator("#pick-count", has_text=f"{count} of ").wait_for()
+    assert page.get_by_label("Name of the task").input_value() == name, "to go on with what the job learned from"
     opened(page, "learn")
     page.get_by_text("set aside: a slip at step", exact=False).first.wait_for()
     for left in range(page.get_by_role("button", name="Take it back in").count() - 1, -1, -1):

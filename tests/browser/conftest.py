@@ -18,6 +18,9 @@ from typing import Any
 
 import pytest
 
+from meip.model.problems import resolve_world
+from meip.studio.warming import Warming
+
 ROOT = Path(__file__).parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -37,7 +40,8 @@ class Running:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "meip", "studio", str(self.folder), "--no-browser", "--port", str(self.port)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "examples"), "OPENBLAS_NUM_THREADS": "1"}
+        code = os.pathsep.join(str(ROOT / name) for name in ("src", "examples"))  # this source, whatever is installed
+        environment = {**os.environ, "PYTHONPATH": code, "OPENBLAS_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
             [*command, *self.options], stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT / "examples"
         )
@@ -83,8 +87,14 @@ def browser() -> Iterator[Any]:
         launched.close()
 
 
+@pytest.fixture(scope="session")
+def compiled() -> None:
+    """What lines do, before a page waits for it: on a fresh clone that takes longer than a page's patience."""
+    Warming().wait(resolve_world("folding"))
+
+
 @pytest.fixture(scope="module")
-def studio(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def studio(browser: Any, compiled: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     running = Running(tmp_path_factory.mktemp("studio") / "project", "--world", "garden:Garden")
     yield running
     running.stop()

@@ -46,6 +46,11 @@ AUDIT = """() => {
     const ratio = (a + 0.05) / (b + 0.05);
     if (ratio < (large ? 3 : 4.5)) wrong.push('contrast ' + ratio.toFixed(2) + ': ' + what(e));
   }
+  for (const e of document.querySelectorAll('select, textarea, input:not([type=checkbox], [type=radio], [type=range], .visually-hidden)')) {
+    if (!visible(e) || e.disabled) continue;
+    const [a, b] = [light(parse(getComputedStyle(e).borderTopColor)), light(background(e.parentElement))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 3) wrong.push('edge ' + ((a + 0.05) / (b + 0.05)).toFixed(2) + ': ' + what(e));
+  }
   if (document.documentElement.scrollWidth > innerWidth) wrong.push('wider than the window by ' + (document.documentElement.scrollWidth - innerWidth));
   return [...new Set(wrong)];
 }"""
@@ -104,6 +109,15 @@ def test_the_frame_is_used_by_keyboard(page: Any) -> None:
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
     assert "Go to a tab" in sheet.inner_text() and "Import files" in sheet.inner_text()
+    assert "Bring back" not in sheet.inner_text(), "only what works now"
+    sheet.get_by_label("Single keys are shortcuts").uncheck()
+    page.keyboard.press("Escape")
+    sheet.wait_for(state="detached")
+    page.keyboard.press("2")
+    page.keyboard.press("?")
+    assert page.locator("main[data-tab=record]").count() == 1 and sheet.count() == 0, "single keys can be turned off"
+    page.get_by_role("button", name="Keyboard shortcuts").click()
+    sheet.get_by_label("Single keys are shortcuts").check()
     page.keyboard.press("Escape")
     sheet.wait_for(state="detached")
     page.get_by_role("tab", name="Record").focus()
@@ -137,6 +151,9 @@ def test_light_and_dark_can_be_chosen_and_stay_chosen(page: Any) -> None:
 
 
 def test_what_happens_is_said_to_screen_readers(page: Any) -> None:
+    page.locator(".problem").first.wait_for()
+    there = "['status', 'waiting'].map((id) => getComputedStyle(document.getElementById(id)).display !== 'none')"
+    assert page.evaluate(there) == [True, True], "readers watch them before anything is said"
     page.get_by_role("button", name="Record in Garden", exact=True).click()
     page.get_by_role("button", name="plant 0", exact=True).click()
     live = page.locator("#status[aria-live=polite]")

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from meip import learn
+from meip.model.demonstrations import read_episodes
+
 LONG = 120_000
 RITE = "ritual, five"  # what the task is called here
 
@@ -62,19 +65,28 @@ def rite(studio: Any, browser: Any) -> str:
 
 
 @pytest.fixture
-def slow(studio: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A studio whose workers rest after each thing that they tell."""
-    monkeypatch.setenv("MEIP_STUDIO_PAUSE", "1.0")
+def hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Time to look: workers wait where they fit members, until this file is gone."""
+    found = tmp_path / "stage"
+    found.write_text("members")
+    monkeypatch.setenv("MEIP_STUDIO_HOLD", str(found))
+    return found
+
+
+@pytest.fixture
+def held(studio: Any, hold: Path, tmp_path: Path) -> Iterator[Any]:
     running = type(studio)(tmp_path / "project")
     yield running
     running.stop()
 
 
-def test_learning_goes_on_through_a_reload_a_closed_tab_and_a_restart_of_the_server(slow: Any, browser: Any) -> None:
+def test_learning_goes_on_through_a_reload_a_closed_tab_and_a_restart_of_the_server(
+    held: Any, hold: Path, browser: Any
+) -> None:
     context = browser.new_context()
     page = context.new_page()
-    said = listening(page, slow.address)
-    page.goto(slow.link)
+    said = listening(page, held.address)
+    page.goto(held.link)
     opened(page, "learn")
     page.get_by_role("group", name="Kind of demonstrations").get_by_role("button", name="ritual").click()
     page.get_by_label("Name of the task").fill("slow rite")
@@ -84,13 +96,14 @@ def test_learning_goes_on_through_a_reload_a_closed_tab_and_a_restart_of_the_ser
     page.locator(".now p", has_text="Fitting members").wait_for(timeout=LONG)
     assert page.locator(".objective polyline").count() >= 1, "what was told before the reload is there again"
     page.close()
-    slow.restart()
+    held.restart()
     page = context.new_page()
-    said_again = listening(page, slow.address)
-    page.goto(slow.link)
+    said_again = listening(page, held.address)
+    page.goto(held.link)
     opened(page, "learn")
     page.locator(".job h2", has_text="slow rite").first.wait_for()
-    assert page.locator(".job .chip", has_text="Learning").count() == 1, "it was still going on after the restart"
+    page.locator(".job .chip", has_text="Learning").wait_for()  # it was still going on after the restart
+    hold.unlink()
     until_learned(page, "slow rite")
     assert "1 attempt" in (page.locator(".now p").text_content() or "")
     page.locator(".found-column", has_text="Wanted").get_by_text("all torches are offered at stage 1").wait_for()
@@ -100,16 +113,17 @@ def test_learning_goes_on_through_a_reload_a_closed_tab_and_a_restart_of_the_ser
     context.close()
 
 
-def test_a_job_is_cancelled_and_resumed_by_its_buttons(slow: Any, browser: Any) -> None:
+def test_a_job_is_cancelled_and_resumed_by_its_buttons(held: Any, hold: Path, browser: Any) -> None:
     context = browser.new_context()
     page = context.new_page()
-    page.goto(slow.link)
+    page.goto(held.link)
     opened(page, "learn")
     page.get_by_role("group", name="Kind of demonstrations").get_by_role("button", name="ritual").click()
     page.get_by_role("button", name="Learn", exact=False).last.click()
     page.locator(".now p", has_text="Fitting members").wait_for(timeout=LONG)
     page.get_by_role("button", name="Cancel").click()
     page.locator(".job .chip", has_text="Cancelled").wait_for()
+    hold.unlink()
     page.get_by_role("button", name="Resume").click()
     until_learned(page, "ritual")
     context.close()
@@ -199,6 +213,11 @@ def test_two_plans_are_played_side_by_side_on_one_clock(page: Any, rite: str) ->
     assert caption.text_content() == "Step 1 of 3"
     marked = page.locator(".plan-side li.latest .step-text").all_text_contents()
     assert len(marked) == 2 and all("stage" in text for text in marked)
+    page.get_by_role("button", name="On", exact=True).focus()
+    page.keyboard.press("Space")
+    assert caption.text_content() == "Step 2 of 3", "on a button, the space bar presses it"
+    page.keyboard.press("Home")
+    page.locator("h1").click()
     page.keyboard.press("Space")
     page.locator(".transport .replay-caption", has_text="Step 3 of 3").wait_for()
     page.get_by_role("slider", name="Step").fill("2")
@@ -247,6 +266,37 @@ def test_a_wrong_step_is_corrected_learned_from_and_the_plan_changes(page: Any, 
     assert before[1] == "stage 2, type bamboo, number 1" and after[1] == "stage 2, type bamboo, number 5"
 
 
+def test_a_wrong_fold_is_corrected_by_drawing_the_right_one(page: Any, studio: Any) -> None:
+    shown = [studio.folder / "demonstrations" / f"shirt {k}.json" for k in (1, 2, 4)]
+    learn(read_episodes(shown), concepts=("max(fill)",)).save(studio.folder / "tasks" / "folded.json")
+    opened(page, "plan/folded/file%3At-shirt.json/alone/1")
+    steps_of(page)
+    page.get_by_role("button", name="This step is wrong").click()
+    dialog = page.get_by_role("dialog", name="Step 1 is wrong")
+    dialog.locator(".line-canvas").wait_for(timeout=LONG)
+    ends = page.evaluate(
+        """() => { const m = document.querySelector('dialog .line-canvas').getScreenCTM();
+        return [[-15, -6], [-15, 76]].map(([x, y]) => { const p = new DOMPoint(x, -y).matrixTransform(m); return [p.x, p.y]; }); }"""
+    )
+    page.mouse.move(*ends[0])
+    page.mouse.down()
+    page.mouse.move(*ends[1], steps=6)
+    page.mouse.up()
+    dialog.get_by_text("of the cloth moves", exact=False).wait_for()
+    page.keyboard.press("Escape")
+    dialog.get_by_text("Draw a line across", exact=False).wait_for()
+    page.keyboard.press("l")
+    dialog.get_by_text("middle", exact=False).first.wait_for()
+    page.keyboard.press("Enter")
+    dialog.locator("strong", has_text="fold at (0.0, ").wait_for()
+    dialog.get_by_role("button", name="Go on by hand").click()
+    page.get_by_role("heading", name="Done so far").wait_for()
+    (draft,) = (studio.folder / "drafts").glob("folded correction*.json")
+    (step,) = json.loads(draft.read_text())["steps"]
+    assert step["action"][0] == pytest.approx(0, abs=1e-6), "the line that was put there, not one of a list"
+    draft.unlink()
+
+
 def test_a_slip_is_set_aside_and_learning_runs_again(page: Any, studio: Any) -> None:
     name = "slipped"
     (studio.folder / "demonstrations" / "corrected correction.json").unlink(missing_ok=True)
@@ -259,6 +309,10 @@ def test_a_slip_is_set_aside_and_learning_runs_again(page: Any, studio: Any) -> 
     page.get_by_role("dialog").get_by_role("button", name="Set aside and learn again").click()
     page.locator(".job-list li.current", has_text=re.compile("[1-4] file")).wait_for()
     until_learned(page, name)
+    count = re.findall(r"(\d+) file", page.locator(".job-list li.current").inner_text())[0]
+    page.reload()
+    page.locator("#pick-count", has_text=f"{count} of ").wait_for()
+    assert page.get_by_label("Name of the task").input_value() == name, "to go on with what the job learned from"
     opened(page, "learn")
     page.get_by_text("set aside: a slip at step", exact=False).first.wait_for()
     for left in range(page.get_by_role("button", name="Take it back in").count() - 1, -1, -1):
@@ -301,8 +355,8 @@ def test_a_thousand_points_and_fifty_demonstrations_stay_smooth(page: Any, studi
     table = JobTable(studio.folder / ".studio" / "jobs.sqlite")
     job = table.add({"task": "long.json", "demonstrations": ["ritual 1.json"], "options": {}})
     table.end(job.id, "cancelled")
-    for n in range(1000):
-        table.tell(job.id, {"stage": "members", "done": n + 1, "members": 1000, "objective": -1000.0 + n})
+    infos = ({"stage": "members", "done": n + 1, "members": 1000, "objective": -1000.0 + n} for n in range(1000))
+    table.tell(job.id, *infos)
     opened(page, f"learn/{job.id}")
     page.locator('.objective[data-points="1000"]').wait_for(timeout=LONG)
     assert page.locator(".pick-list li").count() >= 55

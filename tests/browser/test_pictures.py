@@ -60,6 +60,14 @@ def test_hostile_drawings_are_disarmed(browser: Any, studio: Any) -> None:
     page.close()
 
 
+def test_numbers_are_rounded_and_keep_their_zeros(page: Any) -> None:
+    page.locator(".problem").first.wait_for()
+    shown = page.evaluate(
+        "async () => { const { number } = await import('/dom.js'); return [10.48, 99.7, 1.04, 0.0123, 3, 1234.5].map((v) => number(v, 2)); }"
+    )
+    assert shown == ["10", "100", "1", "0.012", "3", "1200"]
+
+
 def test_colours_given_as_style_stay_and_the_policy_has_nothing_to_report(page: Any) -> None:
     page.locator(".problem").first.wait_for()
     markup = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="3" style="fill: #123456; stroke-width: 2"/></svg>'

@@ -95,6 +95,7 @@ def test_a_shirt_is_folded_with_the_keyboard_alone(page: Any, studio: Any) -> No
     verdict(page, "of the cloth moves")
     page.keyboard.press("Enter")
     wait_for_steps(page, 1)
+    assert page.evaluate("document.activeElement.classList.contains('line-canvas')"), "the focus stays at the garment"
     page.get_by_label("x in cm").focus()
     for number in ("-15", "30", "60", "90"):
         page.keyboard.type(number)
@@ -103,10 +104,22 @@ def test_a_shirt_is_folded_with_the_keyboard_alone(page: Any, studio: Any) -> No
     page.get_by_label("r in cm").focus()
     page.keyboard.press("Enter")
     wait_for_steps(page, 2)
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "x in cm", "ready for the next numbers"
     page.keyboard.press("Escape")
     finish(page, "by keys")
     first, second = saved(studio, "by keys").actions
     assert 0 < first[3] < 0.3 and second == pytest.approx([-15, 30, 60, 1.5707963])
+
+
+def test_enter_folds_what_was_drawn_whatever_button_was_used_before(page: Any) -> None:
+    begin(page, "t-shirt")
+    page.get_by_role("button", name="X-ray").click()
+    drag(page, (-15.0, -6.0), (-15.0, 76.0))
+    verdict(page, "of the cloth moves")
+    page.keyboard.press("Enter")
+    wait_for_steps(page, 1)
+    assert page.get_by_role("button", name="X-ray").get_attribute("aria-pressed") == "true"
+    page.keyboard.press("x")
 
 
 def test_lines_snap_to_corners_seams_and_angles(page: Any) -> None:

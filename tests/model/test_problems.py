@@ -29,6 +29,9 @@ class Switch:
     def outcomes(self, state, action): return [(1.0, not state)]
     def facts(self, state): return Facts.build(self.domain, {}, {"on": state})
 
+def lit():
+    return Switch(True)
+
 def broken():
     raise KeyError("no such lamp")
 """
@@ -81,6 +84,8 @@ def test_a_world_of_ones_own_is_named_by_module_and_factory(tmp_path: Path, monk
     monkeypatch.setattr(sys, "path", [p for p in sys.path if p])
     monkeypatch.chdir(tmp_path)
     world = resolve_world("lamps:Switch")
+    document = problem_document(resolve_world("lamps:lit"))
+    assert document["world"] == "lamps:Switch" and load_problem(document, own="lamps:lit").start is True
     assert StateGraph(world).describe(0) == "False"  # a hook that it does not offer has a default
     with pytest.raises(WorldError, match="lamps:broken: making the world failed: KeyError"):
         resolve_world("lamps:broken")

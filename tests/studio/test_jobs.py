@@ -15,9 +15,11 @@ from opened_studio import RITUALS, Opened
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time to look: the worker rests after each thing that it tells."""
-    monkeypatch.setenv("MEIP_STUDIO_PAUSE", "0.1")
+def hold(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Time to look: workers wait at the stage that this file names, until it is gone."""
+    found = tmp_path_factory.mktemp("held") / "stage"
+    monkeypatch.setenv("MEIP_STUDIO_HOLD", str(found))
+    return found
 
 
 def pid(studio: Opened, number: int) -> int:
@@ -65,8 +67,9 @@ def test_a_job_that_fails_says_why_in_one_line(tmp_path: Path) -> None:
     assert job["status"] == "failed" and "kappa=3.0 has no effect here" in job["message"]
 
 
-def test_a_job_is_cancelled_within_a_second_or_so_and_can_be_resumed(tmp_path: Path, slow: None) -> None:
+def test_a_job_is_cancelled_within_a_second_or_so_and_can_be_resumed(tmp_path: Path, hold: Path) -> None:
     studio = Opened.at(tmp_path)
+    hold.write_text("candidates")
     number = studio.post("/api/jobs", task="rite", demonstrations=RITUALS)["id"]
     studio.until(number, "candidates")
     worker = pid(studio, number)
@@ -77,19 +80,22 @@ def test_a_job_is_cancelled_within_a_second_or_so_and_can_be_resumed(tmp_path: P
         assert time.monotonic() < stop, "its worker is still there"
         time.sleep(0.05)
     assert not (tmp_path / "tasks" / "rite.json").exists()
+    hold.unlink()
     studio.post(f"/api/jobs/{number}/resume")
     assert studio.over(number)["status"] == "done"
     assert (tmp_path / "tasks" / "rite.json").exists()
     assert "nothing to resume" in studio.refused(f"/api/jobs/{number}/resume")
 
 
-def test_a_killed_worker_is_replaced_and_the_task_is_the_same(tmp_path: Path, slow: None) -> None:
+def test_a_killed_worker_is_replaced_and_the_task_is_the_same(tmp_path: Path, hold: Path) -> None:
     studio = Opened.at(tmp_path)
+    hold.write_text("members")
     number = studio.post("/api/jobs", task="rite", demonstrations=RITUALS)["id"]
     studio.until(number, "members")
     kept = tmp_path / ".studio" / "checkpoints" / str(number)
     assert list(kept.iterdir()), "rounds that are finished are kept"
     os.kill(pid(studio, number), signal.SIGKILL)
+    hold.unlink()
     job = studio.over(number)
     assert job["status"] == "done" and job["attempts"] == 2
     assert not kept.exists()
@@ -98,8 +104,9 @@ def test_a_killed_worker_is_replaced_and_the_task_is_the_same(tmp_path: Path, sl
     assert Task.load(tmp_path / "tasks" / "rite.json") == own
 
 
-def test_a_worker_that_is_killed_again_and_again_is_given_up_until_somebody_asks(tmp_path: Path, slow: None) -> None:
+def test_a_worker_that_is_killed_again_and_again_is_given_up_until_somebody_asks(tmp_path: Path, hold: Path) -> None:
     studio = Opened.at(tmp_path)
+    hold.write_text("replay")
     number = studio.post("/api/jobs", task="rite", demonstrations=RITUALS)["id"]
     killed: set[int] = set()
     stop = time.monotonic() + 60
@@ -111,17 +118,20 @@ def test_a_worker_that_is_killed_again_and_again_is_given_up_until_somebody_asks
             killed.add(found)
         time.sleep(0.02)
     assert job["status"] == "interrupted" and len(killed) == 3 and "Resume" in job["message"]
+    hold.unlink()
     studio.post(f"/api/jobs/{number}/resume")
     assert studio.over(number)["status"] == "done"
 
 
-def test_a_worker_goes_on_when_the_server_ends_and_the_next_server_finds_it(tmp_path: Path, slow: None) -> None:
+def test_a_worker_goes_on_when_the_server_ends_and_the_next_server_finds_it(tmp_path: Path, hold: Path) -> None:
     first = Opened.at(tmp_path)
+    hold.write_text("candidates")
     number = first.post("/api/jobs", task="rite", demonstrations=RITUALS)["id"]
     first.until(number, "candidates")
     worker = pid(first, number)
     second = Opened.at(tmp_path)  # as after a restart: it shares nothing with the first but the folder
     assert pid(second, number) == worker
+    hold.unlink()
     assert second.over(number)["status"] == "done"
     assert second.get(f"/api/jobs/{number}")["job"]["attempts"] == 1, "nothing was started twice"
 
@@ -141,8 +151,7 @@ def test_a_thousand_rows_of_a_log_are_told_in_one_answer(tmp_path: Path) -> None
     job = table.add({"task": "a.json", "demonstrations": [], "options": {}})
     table.end(job.id, "cancelled")
     begun = time.process_time()
-    for n in range(1000):
-        table.tell(job.id, {"stage": "members", "objective": -1000.0 + n})
+    table.tell(job.id, *({"stage": "members", "objective": -1000.0 + n} for n in range(1000)))
     rows = studio.get(f"/api/jobs/{job.id}")["log"]
     assert len(rows) == 1000 and rows[-1]["objective"] == -1.0
     assert time.process_time() - begun < 10

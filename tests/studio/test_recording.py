@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from meip.model.demonstrations import read_demonstrations, read_episodes, replay
+from meip.studio import warming
 from opened_studio import Opened
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -44,6 +46,34 @@ def test_a_ritual_is_recorded_step_by_step_and_read_by_the_library(opened: Opene
     (episode,) = read_episodes([saved])
     assert replay(episode.world, shown).actions == ((1, "torch", 6), (2, "bamboo", 2), (3, "clay", 4))
     assert opened.get("/api/drafts") == [] and "mine.json" in opened.get("/api/project")["demonstrations"]
+
+
+def test_a_factory_named_on_the_command_line_is_recorded_like_a_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_bags.py").write_text("import packing\ndef bag(): return packing.Packing(('heavy', 'bottle'))\n")
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    opened = Opened.at(tmp_path / "project", ("garden:Garden", "my_bags:bag"))
+    path, view = begin(opened, "own:my_bags:bag")
+    assert view["title"] == "bag" and view["world"] == "packing:Packing" and view["legal"] == 2
+    assert view["state"]["words"] == "" and view["state"]["facts"], "a table, and not what Python writes of a state"
+    opened.post(f"{path}/step", action=0)
+    again = Opened.at(opened.studio.project.path, ("garden:Garden", "my_bags:bag"))
+    assert again.get(path)["steps"][0]["value"] == 0
+
+
+def test_nobody_waits_for_what_is_compiled_for_somebody_else(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, asked = threading.Event(), list[Any]()
+    monkeypatch.setattr(warming, "_warm", lambda world: (asked.append(world), compiled.wait(20)))
+    opened.get("/api/problems/preview", id="file:t-shirt.json")
+    first = threading.Thread(target=begin, args=(opened, "file:t-shirt.json"))
+    first.start()
+    _, view = begin(opened, "world:ritual")
+    assert view["legal"] and first.is_alive() and len(asked) == 1, "once, for the first who looks at such a problem"
+    compiled.set()
+    first.join(20)
+    assert {one["world"] for one in opened.get("/api/drafts")} == {"folding", "ritual"}
 
 
 def test_every_step_is_on_the_disk_before_it_is_answered(opened: Opened) -> None:

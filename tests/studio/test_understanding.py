@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from meip import Task, record
 from meip.base import documents
 from meip.concepts.parser import parse_concept
-from meip.utility.preferences import Before
+from meip.utility.preferences import Before, Statement
 from meip.worlds.ritual import Ritual
 from opened_studio import Opened
 
@@ -72,6 +73,20 @@ def test_behind_a_wish_are_the_steps_that_speak_for_it_with_their_alternatives(s
 def test_behind_an_order_is_when_each_of_the_two_came_about(studio: Opened) -> None:
     found = studio.get("/api/understand/rite/behind", text="some(clay@3) and not some(bamboo@2)", kind="order")
     assert {(row["first"], row["then"]) for row in found["milestones"]} == {(2, 3)}
+
+
+def test_what_everybody_ended_with_has_no_weight_to_drag_and_no_step_against_it(
+    studio: Opened, rite: Task, tmp_path: Path
+) -> None:
+    assert rite.preferences is not None
+    ending = Statement("done", parse_concept("some(clay@3)"), 0.0, 0.0)
+    how = dataclasses.replace(rite.preferences, statements=(*rite.preferences.statements, ending))
+    dataclasses.replace(rite, preferences=how).save(tmp_path / "tasks" / "rite.json")
+    assert [wish["form"] for wish in studio.get("/api/understand/rite")["wishes"]] == ["boolean"] * 3 + ["ending"]
+    found = {
+        kind: studio.get("/api/understand/rite/behind", text="all(clay@1)", kind=kind) for kind in ("wanted", "done")
+    }
+    assert found["wanted"]["against"] == 5 and found["done"]["against"] == 0, "what is not yet so may come"
 
 
 def test_what_is_no_concept_is_refused(studio: Opened) -> None:

@@ -21,6 +21,7 @@ __all__ = ["RETRIES", "Dask", "Ray"]
 RETRIES = 3
 STORE = 1 << 30  # bytes of the object store of a Ray of our own
 AHEAD = 2  # batches per worker that are on their way, so that no worker waits for one
+TOKEN = "; if it asks for a token, set RAY_AUTH_MODE=token here as well, and use the one of its head"
 PATIENCE = 20  # seconds after which a cluster does not answer
 
 
@@ -41,11 +42,13 @@ class Ray:
 
     def _start(self, jobs: int, address: str | None) -> None:
         own = {"num_cpus": jobs, "object_store_memory": STORE, "include_dashboard": False}
+        answered = False
         try:
             _knock(address)  # Ray would wait for minutes
+            answered = address is not None
             self._ray.init(address or "local", log_to_driver=False, logging_level="ERROR", **({} if address else own))
         except (self._ray.exceptions.RayError, OSError, RuntimeError, ValueError) as error:
-            raise _no_cluster("Ray", address, error) from None
+            raise _no_cluster("Ray", address, error, TOKEN if answered else "") from None
 
     def put(self, value: Packed) -> Any:
         return self._ray.put(value)
@@ -119,10 +122,10 @@ def _knock(address: str | None) -> None:
         socket.create_connection((host, int(port)), timeout=PATIENCE).close()
 
 
-def _no_cluster(kind: str, address: str | None, error: BaseException) -> LearningError:
+def _no_cluster(kind: str, address: str | None, error: BaseException, hint: str = "") -> LearningError:
     where = f"no {kind} cluster answers at {address}" if address else f"{kind} does not start here"
     said = str(error).strip().splitlines()
-    return LearningError(f"{where}: {said[0] if said else type(error).__name__}")
+    return LearningError(f"{where}: {said[0] if said else type(error).__name__}{hint}")
 
 
 def _needed(module: str, extra: str) -> Any:

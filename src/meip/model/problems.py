@@ -35,7 +35,7 @@ from meip.model.world import CountsActions, Files, World, has, offers
 
 __all__ = [
     "FORMAT", "REQUIRED", "build_world", "checked_world", "file_world", "import_documents", "load_object",
-    "load_problem", "missing_members", "problem_document", "problem_key", "problem_schema", "registered",
+    "load_problem", "missing_members", "own_class", "problem_document", "problem_key", "problem_schema", "registered",
     "resolve_world",
 ]  # fmt: skip
 
@@ -90,7 +90,8 @@ def build_world(factory: Any, parameters: Mapping[str, Any], *, where: str, fold
     """
     if not (inspect.isclass(factory) and dataclasses.is_dataclass(factory)):
         raise DocumentError(
-            f"{where}: $.world: {factory!r} is not a dataclass, so it has no fields to read from a file"
+            f"{where}: $.world: {getattr(factory, '__qualname__', factory)} is not a dataclass, so it has no fields to "
+            "read from a file"
         )
     short = getattr(factory, "spelled_out", dict)
     try:
@@ -169,7 +170,7 @@ def load_problem(
     parameters = {key: value for key, value in data.items() if key not in ("format", "world")}
     kinds = registered(WORLDS)
     if own is not None and name not in kinds and name not in kinds.values():
-        return build_world(load_object(own, own, here=True), parameters, where=where, folder=folder)
+        return build_world(own_class(own), parameters, where=where, folder=folder)
     return build_world(load_object(_registered(name, where), where), parameters, where=where, folder=folder)
 
 
@@ -243,6 +244,12 @@ def load_object(target: str, where: str, *, here: bool = False) -> Any:
     except AttributeError:
         names = [n for n in vars(module) if not n.startswith("_")]
         raise WorldError(f"{where}: {module_name!r} has no {attribute!r}; {did_you_mean(attribute, names)}") from None
+
+
+def own_class(spec: str) -> type[Any]:
+    """The class of the worlds that code makes which the user names: itself, or that of what the factory makes."""
+    named = load_object(spec, spec, here=True)
+    return named if inspect.isclass(named) else type(_made(named, spec))
 
 
 def _made(factory: Any, where: str) -> World:

@@ -92,10 +92,9 @@ def _facts(plan: TaskPlan, t: int) -> str:
         return ""
     step = plan.steps[t - 1]
     chance = f"<span>with probability {step.probability:g}</span>" if step.probability < 1 else ""
-    return (
-        f'<div class="facts small"><span>utility {step.utility:.2f}</span>{chance}'
-        f"<span>{step.confidence:.0%} sure</span></div>{_why(step)}"
-    )
+    measured = any(one.confidence < 1 for one in plan.steps)  # not so where a baseline plans
+    sure = f"<span>{step.confidence:.0%} sure</span>" if measured else ""
+    return f'<div class="facts small"><span>utility {step.utility:.2f}</span>{chance}{sure}</div>{_why(step)}'
 
 
 def _why(step: PlanStep) -> str:

@@ -10,6 +10,7 @@ worlds       which problems there are, and their worlds
 recording    a draft of a demonstration: steps, undo, redo
 collection   demonstrations: listed, replayed, renamed, deleted, exported
 importing    demonstrations and problems from files that somebody chose
+warming      compiled code is made before somebody waits for it
 drawing      states and actions as the page shows them
 jobs         learning in processes of their own: started, watched, cancelled, resumed
 job_table    .. in a table that survives them

@@ -49,6 +49,10 @@ def behind(task: Task, shown: Replayed, labels: Sequence[str], text: str, kind_:
         if (row := _telling(shown.graphs[walk.graph], walk, t, concept, sign)) is not None
         for _ in [row.update(demonstration=number, label=labels[number])]
     ]
+    if kind_ == "done":  # what is to be so in the end speaks against no step before
+        for row in found:
+            if row["step"] < len(shown.walks[row["demonstration"]].plan.actions):
+                row["speaks"] = max(0.0, row["speaks"])
     ranked = sorted(_together(found), key=lambda row: (-row["speaks"], -len(row["demonstrations"])))
     pair = precedence(concept)
     return {

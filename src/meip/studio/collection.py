@@ -80,7 +80,9 @@ def replayed(studio: Studio, name: str, place: int) -> dict[str, Any]:
 
 def preview(studio: Studio, problem: str) -> dict[str, Any]:
     """How a problem looks at its beginning, or beginnings."""
-    graph = StateGraph(studio.worlds.load(problem))
+    world = studio.worlds.load(problem)
+    studio.warming.begin(world)
+    graph = StateGraph(world)
     numbers = [int(number) for number in graph.initial[:MOST_BEGINNINGS]]
     return {"state": state_view(graph, numbers[:1], ()), "initial": [graph.describe(number) for number in numbers]}
 

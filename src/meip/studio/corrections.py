@@ -13,7 +13,7 @@ from meip.base.errors import LearningError
 from meip.model.demonstrations import Correction, Demonstration, Step, follow
 from meip.model.graph import StateGraph
 from meip.model.world import Action, encode
-from meip.studio.drawing import action_text, actions_view, state_view
+from meip.studio.drawing import action_text, actions_view, asked_stroke, state_view
 from meip.studio.planner import Planner
 
 __all__ = ["corrected", "corrections"]
@@ -72,6 +72,22 @@ def corrections(router: APIRouter, planner: Planner) -> None:
             way, states = follow(graph, Demonstration(planner.problem(problem), _steps(steps), initial))
             view = state_view(graph, states, way.actions)
             return {**actions_view(graph, states[-1], search), "view": view}
+
+    @router.post("/stroke")
+    def stroke(
+        task: str = Body(),
+        problem: str = Body(),
+        initial: int = Body(default=0),
+        steps: list[dict[str, Any]] = Body(),
+        line: list[float] | None = Body(default=None),
+        action: Any = Body(default=None),
+    ) -> dict[str, Any]:
+        """What a line would do after these steps."""
+        with planner.busy:
+            graph = planner.graph(planner.taught.task(task), problem)
+            _, states = follow(graph, Demonstration(planner.problem(problem), _steps(steps), initial))
+            found = asked_stroke(graph, states[-1], line, action)
+            return {**found, "text": action_text(graph.world, found["action"]) if found["legal"] else ""}
 
     @router.post("/correct")
     def correct(

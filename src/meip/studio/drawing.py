@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from meip.base.errors import DemonstrationError
 from meip.model.domain import Fluent
 from meip.model.graph import StateGraph
 from meip.model.showing import action_parts, last_pictures, line_of, scene_of, stroke_of
-from meip.model.world import Action, encode
+from meip.model.world import Action, Describes, encode, offers
 
-__all__ = ["action_text", "action_view", "actions_view", "facts_view", "motion", "state_view", "stroke_view"]
+__all__ = [
+    "action_text", "action_view", "actions_view", "asked_stroke", "facts_view", "motion", "state_view", "stroke_view",
+]  # fmt: skip
 
 MOST_ACTIONS = 1000  # sent at once; a search finds the others
 MOST_ENTRIES = 80  # of one fluent
@@ -33,7 +36,7 @@ def state_view(
     pictures = [] if scene is not None else last_pictures(graph.world, seen, actions)
     tabled = facts if facts is not None else scene is None and not pictures
     return {
-        "words": graph.describe(states[-1]),
+        "words": graph.describe(states[-1]) if not tabled or offers(graph.world, Describes) else "",
         "pictures": [{"svg": one.svg, "html": one.html, "note": one.note} for one in pictures],
         "scene": None if scene is None else asdict(scene),
         "facts": facts_view(graph, states) if tabled else None,
@@ -50,6 +53,18 @@ def stroke_view(graph: StateGraph, state: int, line: Any) -> dict[str, Any]:
     """What a line would do, as JSON."""
     found = stroke_of(graph.world, graph.states[state], line)
     return {**asdict(found), "action": encode(found.action), "legal": found.action is not None}
+
+
+def asked_stroke(graph: StateGraph, state: int, line: Sequence[float] | None, action: Any) -> dict[str, Any]:
+    """The same, as a page asks for it: by the ends of a line [x, y, x, y], or as an action."""
+    if action is not None:
+        decoded = graph.decoded(action)
+        ends = None if decoded is None else line_of(graph.world, decoded)
+    else:
+        ends = ((line[0], line[1]), (line[2], line[3])) if line is not None and len(line) == 4 else None
+    if ends is None:
+        raise DemonstrationError("expected a line [x, y, x, y] or an action")
+    return stroke_view(graph, state, ends)
 
 
 # --- actions ---

@@ -156,12 +156,13 @@ class JobTable:
 
     # --- what is told on the way ---
 
-    def tell(self, number: int, info: dict[str, Any]) -> None:
+    def tell(self, number: int, *infos: dict[str, Any]) -> None:
         with self._open(write=True) as db:
-            db.execute(
-                "INSERT INTO log SELECT ?, COALESCE(MAX(n), 0) + 1, ?, ? FROM log WHERE job = ?",
-                (number, time.time(), json.dumps(info), number),
-            )
+            for info in infos:
+                db.execute(
+                    "INSERT INTO log SELECT ?, COALESCE(MAX(n), 0) + 1, ?, ? FROM log WHERE job = ?",
+                    (number, time.time(), json.dumps(info), number),
+                )
 
     def log(self, number: int, after: int = 0) -> list[dict[str, Any]]:
         """What was told since row `after`, each with its number `n` and the time."""

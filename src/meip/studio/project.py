@@ -28,6 +28,7 @@ from meip.base.errors import DocumentError, MeipError
 from meip.base.files import make_folder, read_text, write_text
 from meip.base.text import plain
 from meip.studio.lock import Lock
+from meip.studio.warming import Warming
 
 __all__ = ["FOLDERS", "PRIVATE", "Missing", "Project", "Studio", "file_name"]
 
@@ -183,3 +184,4 @@ class Studio:
     def __init__(self, project: Project, worlds: Any, lock: Lock | None = None) -> None:
         self.project, self.worlds, self.lock = project, worlds, lock
         self.jobs: Any = None
+        self.warming = Warming()

@@ -7,7 +7,6 @@ reload, a closed browser or a killed server loses nothing, and undo never leaves
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,13 @@ from typing import Any
 from fastapi import APIRouter, Body
 
 from meip.base import documents
-from meip.base.errors import DemonstrationError, MeipError, WorldError
+from meip.base.errors import DemonstrationError, WorldError
 from meip.model.demonstrations import Demonstration, Step, Walk
 from meip.model.graph import StateGraph
 from meip.model.problems import problem_document
-from meip.model.showing import line_of, scene_of
 from meip.model.world import encode
 from meip.studio.collection import read_one
-from meip.studio.drawing import action_view, actions_view, facts_view, state_view, stroke_view
+from meip.studio.drawing import action_view, actions_view, asked_stroke, facts_view, state_view
 from meip.studio.project import Project, Studio, file_name
 from meip.studio.worlds import Worlds
 
@@ -187,21 +185,9 @@ def _stem(title: str) -> str:
     return kept or "demonstration"
 
 
-def _warm(draft: Draft) -> None:
-    """Ask once what a line would do, before somebody draws one: the first time, it may have to be compiled."""
-    with suppress(MeipError):
-        scene = scene_of(draft.world, [draft.graph.states[draft.state]], ())
-        if scene is not None and scene.guides:
-            stroke_view(draft.graph, draft.state, scene.guides[-1].line)
-
-
 def routes(studio: Studio) -> APIRouter:
     router = APIRouter(prefix="/api")
     drafts = Drafts(studio.project, studio.worlds)
-
-    def made(draft: Draft) -> dict[str, Any]:
-        threading.Thread(target=_warm, args=(draft,), daemon=True).start()
-        return draft.view()
 
     @router.get("/drafts")
     def listed() -> list[dict[str, Any]]:
@@ -216,13 +202,18 @@ def routes(studio: Studio) -> APIRouter:
         initial: int = Body(0),
     ) -> dict[str, Any]:
         """A new draft: in a problem, or like a demonstration, perhaps with its first steps."""
+        if like:
+            shown = read_one(studio.project, like, place)
+            world = studio.worlds.of_demonstration(shown, Path(like).stem)
+        else:
+            world = studio.worlds.load(problem)
+        studio.warming.wait(world)
         with drafts.lock:
             if not like:
-                world = studio.worlds.load(problem)
                 title = next((p.title for p in studio.worlds.problems() if p.id == problem), problem)
-                return made(drafts.begin(world, title, initial))
-            shown = read_one(studio.project, like, place)
-            return made(drafts.add(replace(shown, steps=shown.steps[: max(0, steps)], meta=None), Path(like).stem))
+                return drafts.begin(world, title, initial).view()
+            begun = replace(shown, steps=shown.steps[: max(0, steps)], meta=None)
+            return drafts.add(begun, Path(like).stem).view()
 
     @router.get("/drafts/{name}")
     def seen(name: str) -> dict[str, Any]:
@@ -246,14 +237,7 @@ def routes(studio: Studio) -> APIRouter:
         """What a line would do, given by its ends or as an action."""
         with drafts.lock:
             draft = drafts.get(name)
-            if action is not None:
-                decoded = draft.graph.decoded(action)
-                ends = None if decoded is None else line_of(draft.world, decoded)
-            else:
-                ends = ((line[0], line[1]), (line[2], line[3])) if line is not None and len(line) == 4 else None
-            if ends is None:
-                raise DemonstrationError("expected a line [x, y, x, y] or an action")
-            return stroke_view(draft.graph, draft.state, ends)
+            return asked_stroke(draft.graph, draft.state, line, action)
 
     @router.post("/drafts/{name}/step")
     def step(

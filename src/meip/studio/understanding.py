@@ -77,15 +77,17 @@ def _wishes(task: Task, fitted: Task, told: Explanation) -> list[dict[str, Any]]
                     "share": _share(task, statement),
                     "curve": [[0.0, 0.0], [1.0, statement.weight]],
                     "fitted": [[0.0, 0.0], [1.0, first.weight]],
-                    "form": "boolean" if _is_truth(task, statement) else "linear",
+                    "form": _form(task, first),
                     "along": len(statement.leaning),
                 }
             )
     return found
 
 
-def _is_truth(task: Task, statement: Statement) -> bool:
-    return kind(statement.concept, task.domain) == "boolean"
+def _form(task: Task, statement: Statement) -> str:
+    if statement.kind == "done" and not statement.weight:
+        return "ending"  # everybody ended so: told, with no weight to change
+    return "boolean" if kind(statement.concept, task.domain) == "boolean" else "linear"
 
 
 def _share(task: Task, statement: Statement) -> float:

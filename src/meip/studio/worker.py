@@ -38,7 +38,7 @@ __all__ = ["main", "work"]
 
 PULSE = 0.4
 TEXTS = ("wanted", "never", "order", "concepts", "impressions")  # what infos name concepts under
-PAUSE = "MEIP_STUDIO_PAUSE"  # seconds after each thing told, for tests that need time to look
+HOLD = "MEIP_STUDIO_HOLD"  # a file that names a stage: workers wait there until it is gone, so that tests can look
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -128,7 +128,6 @@ class _Teller:
         self.tell, self.given = tell, given
         self._domain: Domain | None = None
         self._known: dict[str, str] = {}
-        self._pause = float(os.environ.get(PAUSE, "0"))
 
     def __call__(self, info: dict[str, Any]) -> None:
         plain = {name: encode(value) for name, value in info.items() if name != "decisions"}
@@ -136,7 +135,8 @@ class _Teller:
         if texts:
             plain["english"] = {text: self._english(text) for text in dict.fromkeys(texts)}
         self.tell(plain)
-        time.sleep(self._pause)
+        while HOLD in os.environ and _read(Path(os.environ[HOLD])) == plain.get("stage"):
+            time.sleep(0.05)
 
     def _english(self, text: str) -> str:
         if self._domain is None:
@@ -147,6 +147,13 @@ class _Teller:
             except MeipError:
                 self._known[text] = text
         return self._known[text]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
 
 
 def _texts(value: Any) -> list[str]:

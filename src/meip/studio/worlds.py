@@ -12,7 +12,7 @@ from typing import Any
 from meip.base import documents
 from meip.base.errors import MeipError, WorldError
 from meip.model.demonstrations import Demonstration
-from meip.model.problems import file_world, load_object, load_problem, problem_document, registered, resolve_world
+from meip.model.problems import file_world, load_problem, own_class, problem_document, registered, resolve_world
 from meip.studio.project import Missing, Project
 
 __all__ = ["Problem", "Worlds"]
@@ -36,7 +36,7 @@ class Worlds:
     def __init__(self, project: Project, own: Sequence[str] = ()) -> None:
         self.project = project
         self.own = tuple(own)
-        self._own = {spec: load_object(spec, spec, here=True) for spec in self.own}
+        self._own = {spec: own_class(spec) for spec in self.own}
         self._kept: dict[str, tuple[Any, Any]] = {}
 
     def problems(self) -> list[Problem]:
@@ -79,8 +79,8 @@ class Worlds:
     def _own_for(self, document: Mapping[str, Any]) -> str | None:
         """The class named on the command line that such documents are of."""
         name = document.get("world")
-        for spec, factory in self._own.items():
-            if name in (getattr(factory, "kind", None), f"{factory.__module__}:{getattr(factory, '__qualname__', '')}"):
+        for spec, cls in self._own.items():
+            if name in (getattr(cls, "kind", None), f"{cls.__module__}:{cls.__qualname__}"):
                 return spec
         return self.own[0] if len(self.own) == 1 else None
 

@@ -32,10 +32,14 @@ export function replace(node, ...children) {
 
 /** A button with its shortcut on it. */
 export function button(label, onclick, { kind = "", key = "", title = "", disabled = false, aria = {} } = {}) {
-  const shown = key.replace("Control", "Ctrl").replace(/\+/g, "+");
   return h("button", { type: "button", class: kind, onclick, disabled, title: title || null, "aria-keyshortcuts": key || null, ...aria },
-    label, key ? h("kbd", { "aria-hidden": "true" }, shown) : null);
+    label, key ? h("kbd", { "aria-hidden": "true" }, keyText(key)) : null);
 }
+
+const KEYS = { Control: "Ctrl", ArrowLeft: "←", ArrowRight: "→", " ": "Space", Escape: "Esc" };
+
+/** A key as it is written on buttons: "Control+Z" as "Ctrl+Z", "l" as "L". */
+export const keyText = (keys) => keys.split("+").map((key) => KEYS[key] ?? (key.length === 1 ? key.toUpperCase() : key)).join("+");
 
 const KEPT = new Set(["svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "title", "desc",
   "defs", "clippath", "lineargradient", "radialgradient", "stop", "marker", "pattern", "use", "mask", "symbol",
@@ -76,8 +80,16 @@ function clean(node) {
   return copy;
 }
 
+/** What the browser keeps for this page; where it keeps nothing: until the page is closed. */
+export function stored(key) {
+  try { return localStorage.getItem(key) ?? ""; } catch { return ""; }
+}
+export function store(key, value) {
+  try { localStorage.setItem(key, value); } catch { /* storage is off */ }
+}
+
 export function number(value, digits = 3) {
-  return Number.isInteger(value) ? String(value) : Number(value).toPrecision(digits).replace(/\.?0+$/, "");
+  return Number.isInteger(value) ? String(value) : String(Number(Number(value).toPrecision(digits)));
 }
 
 export function plural(count, one, many = `${one}s`) {

@@ -18,6 +18,7 @@ export function jobView({ cancel, resume, open, plan }) {
   const now = h("p", { class: "soft", role: "status" });
   const bar = h("progress", { "aria-label": "Progress of this stage" });
   const foreseen = h("div", { class: "foreseen" });
+  const sofar = h("span", {}, " so far");
   const found = { wanted: column("Wanted"), order: column("Order"), never: column("Never") };
   const chart = objectiveChart();
   const element = h("section", { class: "card stack job", "aria-label": "The job" },
@@ -58,7 +59,7 @@ export function jobView({ cancel, resume, open, plan }) {
       (job.result?.warnings ?? []).map((text) => h("p", { class: "notice" }, text)));
     for (const row of rows) take(row);
     if (rows.length) chart.draw(points);
-    bar.hidden = !active;
+    bar.hidden = sofar.hidden = !active;
     if (!active) now.textContent = `${plural(job.attempts, "attempt")}, ${job.finished ? `${number(job.finished - job.created, 2)} s` : ""}`;
     else if (job.status === "waiting") now.textContent = WORDS.waiting;
   }
@@ -79,7 +80,7 @@ export function jobView({ cancel, resume, open, plan }) {
     if (row.never) fill("never", row.never.map((text) => said(text)));
     if (typeof row.foreseen === "number") {
       const share = row.choices ? row.foreseen / row.choices : 0;
-      replace(foreseen, h("span", { class: "figure" }, `${number(Math.round(row.foreseen * 10) / 10)} of ${row.choices}`), h("span", {}, "choices foreseen so far"), h("meter", { min: 0, max: 1, value: share, "aria-label": "Share of the choices foreseen" }));
+      replace(foreseen, h("span", { class: "figure" }, `${number(Math.round(row.foreseen))} of ${row.choices}`), h("span", {}, "choices foreseen", sofar), h("meter", { min: 0, max: 1, value: share, "aria-label": "Share of the choices foreseen" }));
     }
   }
 
@@ -120,7 +121,7 @@ function objectiveChart() {
   function draw(points) {
     title.textContent = points.every((one) => one.stage in LABELS && one.stage !== "round") ? "How well the shown choices are explained: log-likelihood in nats, 0 at best" : "The objective as concepts are added: higher is better";
     picture.classList.toggle("bare", !points.length);
-    if (!points.length) { replace(picture, svg("text", { x: wide / 2, y: high / 2, "text-anchor": "middle", class: "label" }, "no points yet")); return; }
+    if (!points.length) { title.append(": no points yet"); return; }
     const values = points.map((one) => one.value);
     const low = Math.min(...values), upper = Math.max(low < 0 ? 0 : low, ...values);
     const x = (k) => left + (points.length > 1 ? k / (points.length - 1) : 0.5) * (wide - left - right);

@@ -46,12 +46,13 @@ export async function mount(root, app) {
 
   app.shortcuts([{ keys: "Control+Enter", label: "Learn", run: begin, inFields: true }, { keys: "c", label: "Cancel the job", run: () => act("cancel"), when: () => job && !OVER.includes(job.status) }]);
 
-  function choose(world) {
+  /** Demonstrations of a world: all that are not set aside; or those of a job, under its name. */
+  function choose(world, spec = null) {
     chosen.world = world;
     kinds.querySelectorAll("button").forEach((one) => one.setAttribute("aria-pressed", String(one.dataset.world === world)));
     const mine = given.demonstrations.filter((d) => !d.error && d.world === world);
-    chosen.files = new Set(mine.filter((d) => !d.aside).map((d) => d.file));
-    if (!chosen.touched) name.value = world || "task";
+    chosen.files = new Set(mine.filter((d) => !d.aside && (spec?.demonstrations.includes(d.file) ?? true)).map((d) => d.file));
+    if (!chosen.touched) name.value = spec?.task.replace(/\.json$/, "") ?? (world || "task");
     told();
     replace(list,
       h("label", { class: "pick all" }, h("input", { type: "checkbox", id: "pick-all", onchange: (event) => every(event.target.checked) }), "All"),
@@ -132,7 +133,7 @@ export async function mount(root, app) {
     replace(earlier, jobs.length ? jobs.map((one) => h("li", { class: one === job ? "current" : "" },
       h("button", { type: "button", class: "quiet", "aria-current": one === job ? "true" : null, onclick: () => pick(one) },
         h("span", { class: `dot ${one.status}` }), h("span", {}, one.spec.task.replace(/\.json$/, "")),
-        h("span", { class: "small" }, `${one.status}, ${plural(one.spec.demonstrations.length, "file")}, ${new Date(one.created * 1000).toLocaleString()}`)))) : h("li", { class: "small" }, "Nothing yet."));
+        h("span", { class: "small" }, `${one.status}, ${plural(one.spec.demonstrations.length, "file")}, ${new Date(one.created * 1000).toLocaleString()}`)))) : h("li", { class: "soft" }, "Nothing yet."));
   }
 
   async function poll() {
@@ -159,7 +160,7 @@ export async function mount(root, app) {
     else app.status(one.message || one.status, one.status === "cancelled" ? "" : "error");
   }
 
-  if (worlds.length) choose(given.demonstrations.find((d) => d.file === job?.spec.demonstrations[0] && !d.error)?.world ?? worlds[0]);
+  if (worlds.length) choose(given.demonstrations.find((d) => d.file === job?.spec.demonstrations[0] && !d.error)?.world ?? worlds[0], job?.id === asked ? job.spec : null);
   listed();
   if (job) pick(job);
   else replace(stage, h("section", { class: "card stack" }, h("h2", {}, "What will be found"), h("p", { class: "soft measure" }, "Every step shown is compared with what else could have been done there. A few statements are looked for that foresee the choices: what is wanted, what comes first, what is never done.")));

@@ -20,6 +20,7 @@ export function lineCanvas({ scene, preview, onstroke, oncommit, xray = false, l
   over.append(guides, effect, drawn, target, ...handles);
   element.setAttribute("role", "application");
   element.setAttribute("aria-roledescription", "drawing surface");
+  element.setAttribute("tabindex", "-1");  // where the focus stays when a line was folded along
   element.classList.add("line-canvas");
 
   let line = null;  // [[x, y], [x, y]]
@@ -127,6 +128,7 @@ export function lineCanvas({ scene, preview, onstroke, oncommit, xray = false, l
       dragged = 1;
       line = [start.point, start.point];
       redraw(start.why);
+      handles[1].focus({ preventScroll: true });  // or Enter would press the button that was used before
     }
   });
   element.addEventListener("pointermove", (event) => {

@@ -1,12 +1,15 @@
 // A line over a scene with its numbers: what it would move, where that lands, or why it may not.
 
+//
+//   linePanel({state, ask, app, fold})   {panel, picture, shortcuts}; ask({line} or {action}) what it would do; fold(stroke)
+
 import { button, h, replace } from "./dom.js";
 import { lineCanvas } from "./line-canvas.js";
 
 const liked = { xray: false, snapping: true };  // from step to step
 
-export function linePanel({ view, path, app, fold }) {
-  const { scene } = view.state;
+export function linePanel({ state, ask, app, fold }) {
+  const { scene } = state;
   const verdict = h("p", { class: "verdict", role: "status", "aria-live": "polite", id: "verdict" }, "Draw a line across, from one side to the other.");
   const commitButton = button("Fold", () => commit(), { kind: "primary", key: "Enter", disabled: true, aria: { "aria-describedby": "verdict" } });
   const holder = h("div", { class: "scene" });
@@ -18,8 +21,7 @@ export function linePanel({ view, path, app, fold }) {
   let pending = null;  // a question that has no answer yet
 
   async function preview(line) {
-    const flat = [...line[0], ...line[1]];
-    return app.api(`${path}/stroke`, { method: "POST", body: { line: flat } });
+    return ask({ line: [...line[0], ...line[1]] });
   }
 
   function told(found, why, typed = false) {
@@ -38,7 +40,7 @@ export function linePanel({ view, path, app, fold }) {
   async function byNumbers() {
     if (inputs.some((input) => input.value === "" || !Number.isFinite(Number(input.value)))) return;
     const action = inputs.map((input, k) => Number(input.value) / scene.quantities[k].factor);
-    const mine = (pending = app.api(`${path}/stroke`, { method: "POST", body: { action } }));
+    const mine = (pending = ask({ action }));
     try {
       const found = await mine;
       if (pending !== mine) return;
@@ -57,12 +59,12 @@ export function linePanel({ view, path, app, fold }) {
   async function commit() {
     try { await pending; } catch { return; }
     while (canvas.busy) await new Promise((done) => setTimeout(done, 5));
-    if (stroke?.legal) await fold(stroke.action);
+    if (stroke?.legal) await fold(stroke);
     else app.status(stroke?.problem ?? "Draw a line first.", "error");
   }
 
   function make(line = null) {
-    canvas = lineCanvas({ scene, preview: async (at) => { try { return await preview(at); } catch (error) { app.fail(error); throw error; } }, onstroke: told, oncommit: commit, xray: liked.xray, label: `${view.state.words}. Draw a line to fold along.` });
+    canvas = lineCanvas({ scene, preview: async (at) => { try { return await preview(at); } catch (error) { app.fail(error); throw error; } }, onstroke: told, oncommit: commit, xray: liked.xray, label: `${state.words}. Draw a line to fold along.` });
     canvas.snapping(liked.snapping);
     replace(holder, canvas.element);
     if (line) canvas.put(line);
@@ -105,8 +107,16 @@ export function linePanel({ view, path, app, fold }) {
     h("fieldset", {}, h("legend", {}, "The line as numbers"), form),
     h("fieldset", {}, h("legend", {}, "Lines that are often wanted"), h("div", { class: "row" }, scene.guides.map((one, k) =>
       h("button", { type: "button", onclick: () => guide(k), onmouseenter: () => canvas.showGuide(k), onmouseleave: () => canvas.showGuide(-1), onfocus: () => canvas.showGuide(k), onblur: () => canvas.showGuide(-1) }, capital(one.name), one.name.includes("mirror") ? h("kbd", { "aria-hidden": "true" }, "M") : null)))));
-  const picture = h("div", { class: "state" }, holder, h("p", { class: "state-words" }, view.state.words));
-  return { panel, picture, commit, guide, byKeyboard, toggleXray, toggleSnapping, clear: () => canvas.clear() };
+  const picture = h("div", { class: "state" }, holder, h("p", { class: "state-words" }, state.words));
+  const shortcuts = [
+    { keys: "Enter", label: "Fold along the line", run: commit },
+    { keys: "l", label: "A line by keyboard: arrows move its ends", run: byKeyboard },
+    { keys: "m", label: "The last fold, mirrored", run: () => guide("mirror") },
+    { keys: "x", label: "X-ray: hidden layers", run: toggleXray },
+    { keys: "s", label: "Snapping on or off", run: toggleSnapping },
+    { keys: "Escape", label: "Clear the line", when: () => canvas.line !== null, run: () => canvas.clear() },
+  ];
+  return { panel, picture, shortcuts };
 }
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

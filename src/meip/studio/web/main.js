@@ -1,7 +1,7 @@
 // The frame: five tabs by the address's hash, shortcuts, the sheet of shortcuts, the status line.
 
 import { api, ApiError } from "./api.js";
-import { h, replace } from "./dom.js";
+import { h, keyText, replace, store, stored } from "./dom.js";
 
 const TABS = ["record", "learn", "understand", "plan", "report"];
 const main = document.getElementById("main");
@@ -9,14 +9,20 @@ const status = document.getElementById("status");
 let current = { tab: "", unmount: null, shortcuts: [] };
 let turn = 0;
 let quiet = 0;
+let slow = 0;  // questions that take longer than people like to wait without a word
 
 export const app = {
   api: async (path, options) => {
+    let late = false;
+    const timer = setTimeout(() => { late = true; waiting(1); }, 1000);
     try {
       return await api(path, options);
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) locked();
       throw error;
+    } finally {
+      clearTimeout(timer);
+      if (late) waiting(-1);
     }
   },
   ApiError,
@@ -31,16 +37,15 @@ export const app = {
   /** A line for everybody, screen readers included. kind: "", "good", "error" */
   status: (text, kind = "", action = null) => {
     clearTimeout(quiet);
-    status.className = `status shown ${kind}`;
-    replace(status, h("span", {}, text), action ? h("button", { type: "button", class: "quiet", onclick: () => { app.status(""); action.run(); } }, action.label) : null);
-    if (!text) status.className = "status";
-    else if (kind !== "error") quiet = setTimeout(() => { status.className = "status"; }, action ? 12000 : 5000);
+    status.className = text ? `status shown ${kind}` : "status";
+    replace(status, text ? h("span", {}, text) : null, action ? h("button", { type: "button", class: "quiet", onclick: () => { app.status(""); action.run(); } }, action.label) : null);
+    if (text && kind !== "error") quiet = setTimeout(() => app.status(""), action ? 12000 : 5000);
   },
   go: (hash) => { location.hash = hash; },
   /** Show the tab anew, as after a change that it does not know of. */
   reload: () => show(),
-  /** Shortcuts of the tab: [{keys: "Control+Z", label: "Undo", run, when?}]; shown in the sheet. */
-  shortcuts: (list) => { current.shortcuts = list; },
+  /** Shortcuts of the tab, or of a dialog: [{keys: "Control+Z", label: "Undo", run, when?}]; shown in the sheet. */
+  shortcuts: (list, dialog = current) => { dialog.shortcuts = list; },
   /** Show an error that somebody caused as its one line. */
   fail: (error) => {
     if (error?.name === "AbortError") return;
@@ -48,6 +53,13 @@ export const app = {
     if (!(error instanceof ApiError)) console.error(error);
   },
 };
+
+function waiting(by) {
+  slow += by;
+  const line = document.getElementById("waiting");
+  line.classList.toggle("shown", slow > 0);
+  line.textContent = slow > 0 ? "Working …" : "";
+}
 
 function locked() {
   replace(main, h("section", { class: "empty" }, h("h1", {}, "This studio was started anew"),
@@ -88,6 +100,8 @@ async function show() {
 
 // --- keys ---
 
+let letters = stored("meip-letters") !== "off";  // single keys as shortcuts: who dictates or misses keys may not want them
+
 const typing = (target) => target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) && !/^(checkbox|radio|range|button)$/.test(target.type));
 
 function matches(event, keys) {
@@ -101,9 +115,12 @@ function matches(event, keys) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+  const dialog = document.querySelector("dialog[open]");
+  if (event.defaultPrevented) return;
   const inField = typing(event.target);
-  for (const one of current.shortcuts) {
+  if (/^( |Enter)$/.test(event.key) && !event.ctrlKey && event.target.closest?.("button, a, summary")) return;  // it presses that
+  if (!letters && /^\S$/.test(event.key) && !event.ctrlKey && !event.metaKey) return;
+  for (const one of (dialog ?? current).shortcuts ?? []) {
     if (inField && !one.inFields) continue;
     if ([one.keys].flat().some((keys) => matches(event, keys)) && (one.when?.() ?? true)) {
       event.preventDefault();
@@ -111,7 +128,7 @@ document.addEventListener("keydown", (event) => {
       return;
     }
   }
-  if (inField || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (dialog || inField || event.ctrlKey || event.metaKey || event.altKey) return;
   if (/^[1-5]$/.test(event.key)) { event.preventDefault(); app.go(TABS[Number(event.key) - 1]); }
   else if (event.key === "?") { event.preventDefault(); sheet(); }
 });
@@ -126,16 +143,19 @@ document.querySelector(".tabs").addEventListener("keydown", (event) => {
 });
 
 function sheet() {
-  const row = (keys, label) => h("tr", {}, h("th", { scope: "row" }, [keys].flat().map((k, i) => [i ? " or " : "", h("kbd", {}, k.replace("Control", "Ctrl"))])), h("td", {}, label));
+  const row = (keys, label) => h("tr", {}, h("th", { scope: "row" }, [keys].flat().map((k, i) => [i ? " or " : "", h("kbd", {}, keyText(k))])), h("td", {}, label));
   const dialog = h("dialog", { class: "sheet", "aria-labelledby": "sheet-title" },
     h("h2", { id: "sheet-title" }, "Keyboard shortcuts"),
     h("table", {}, h("tbody", {},
-      current.shortcuts.filter((s) => s.label).map((s) => row(s.shown ?? s.keys, s.label)),
+      current.shortcuts.filter((s) => s.label && (s.when?.() ?? true)).map((s) => row(s.keys, s.label)),
       row("1 … 5", "Go to a tab"), row("?", "This sheet"), row("Escape", "Close a window, leave a field"))),
-    h("form", { method: "dialog" }, h("button", { class: "primary" }, "Close")));
+    h("form", { method: "dialog", class: "spread" },
+      h("label", {}, h("input", { type: "checkbox", checked: letters, onchange: (event) => { letters = event.target.checked; store("meip-letters", letters ? "on" : "off"); } }), "Single keys are shortcuts"),
+      h("button", { class: "primary" }, "Close")));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
+  dialog.querySelector(".primary").focus();
 }
 
 // --- light and dark ---
@@ -145,7 +165,7 @@ function turnTheme() {
   const now = document.documentElement.dataset.theme ?? (dark ? "dark" : "light");
   const next = now === "dark" ? "light" : "dark";
   document.documentElement.dataset.theme = next;
-  try { localStorage.setItem("meip-theme", next); } catch { /* storage is off: until the page is closed */ }
+  store("meip-theme", next);
   app.status(next === "dark" ? "Dark" : "Light");
 }
 

@@ -28,9 +28,9 @@ export async function mount(root, app) {
   const slider = h("input", { type: "range", min: 0, max: 0, value: 0, class: "scrub", "aria-label": "Step", oninput: () => go(Number(slider.value), false) });
   const caption = h("p", { class: "replay-caption", role: "status" });
   const first = button("Start", () => go(0, false), { key: "Home" });
-  const back = button("Back", () => go(step - 1, false), { key: "←" });
+  const back = button("Back", () => go(step - 1, false), { key: "ArrowLeft" });
   const player = button("Play", () => toggle(), { key: "Space", kind: "primary" });
-  const on = button("On", () => go(step + 1), { key: "→" });
+  const on = button("On", () => go(step + 1), { key: "ArrowRight" });
   const wrong = button("This step is wrong", () => correct(0), { key: "w" });
   const early = button("It should not stop here", () => correct(1), { key: "g" });
   const link = button("Link to this step", copy, { key: "l", kind: "quiet" });
@@ -46,7 +46,7 @@ export async function mount(root, app) {
     stage);
 
   app.shortcuts([
-    { keys: " ", shown: "Space", label: "Play or pause", run: () => toggle() },
+    { keys: " ", label: "Play or pause", run: () => toggle() },
     { keys: "ArrowRight", label: "One step on", run: () => go(step + 1) },
     { keys: "ArrowLeft", label: "One step back", run: () => go(step - 1, false) },
     { keys: "Home", label: "To the start", run: () => go(0, false) },

@@ -1,7 +1,7 @@
 // Recording: the state, what can be done next, and what was done. Every step is saved before it is shown.
 
 import { actionPicker } from "./action-picker.js";
-import { button, h, plural, replace } from "./dom.js";
+import { button, h, plural, replace, store, stored } from "./dom.js";
 import { linePanel } from "./line-panel.js";
 import { factsTable, stateView } from "./state-view.js";
 
@@ -61,7 +61,8 @@ export async function editor(stage, app, name, list) {
   }
 
   async function take(action, more = {}) {
-    const focused = document.activeElement?.closest(".choices-panel") ? focusKey() : null;
+    const here = document.activeElement;
+    const focused = here?.closest(".choices-panel") ? focusKey() : here?.closest(".line-canvas") ? ".line-canvas" : null;
     const next = await send("step", { action, ...more });
     if (!next) return false;
     if (next.choose) { chance(action, next.choose); return false; }
@@ -75,10 +76,10 @@ export async function editor(stage, app, name, list) {
   // After a step the panel is made anew; whoever works by keyboard stays where they were.
   function focusKey() {
     const here = document.activeElement;
-    return here.matches("input[type=radio]") ? `input[name="${here.name}"]:checked` : here.matches("input[type=search]") ? "#action-search" : here.matches(".do") ? ".do" : "button.action";
+    return here.matches("input[type=radio]") ? `input[name="${here.name}"]:checked` : here.matches("input[type=search]") ? "#action-search" : here.matches("input[type=number]") ? "input[type=number]" : here.matches(".do") ? ".do" : "button.action";
   }
   function restoreFocus(selector) {
-    (choices.querySelector(selector) ?? choices.querySelector("input, button") ?? keep).focus({ preventScroll: true });
+    (stage.querySelector(selector) ?? choices.querySelector("input, button:not(:disabled)") ?? keep).focus({ preventScroll: true });
   }
 
   function chance(action, outcomes) {
@@ -107,13 +108,14 @@ export async function editor(stage, app, name, list) {
     steps.scrollTop = steps.scrollHeight;
     lines = null;
     if (view.state.scene && !view.over) {
-      lines = linePanel({ view, path, app, fold: (action) => take(action) });
+      lines = linePanel({ state: view.state, ask: (body) => app.api(`${path}/stroke`, { method: "POST", body }), app, fold: (stroke) => take(stroke.action) });
       replace(picture, lines.picture);
       replace(choices, lines.panel);
     } else {
       replace(picture, stateView(view.state), view.state.facts || view.state.scene ? null : moreFacts());
       replace(choices, view.over ? ended() : actionPicker({ view, remembered, pick: (one) => take(one.value), search: (q) => app.api(`${path}/actions?q=${encodeURIComponent(q)}`) }));
     }
+    app.shortcuts([...own, ...(lines?.shortcuts ?? [])]);
     list.refresh().catch(app.fail);
   }
 
@@ -136,7 +138,7 @@ export async function editor(stage, app, name, list) {
     if (!view.steps.length || document.querySelector("dialog[open]")) return;
     const field = (label, value, attrs = {}) => { const input = h("input", { value, maxlength: "100", ...attrs }); return [h("label", { class: "field" }, label, input), input]; };
     const [titleField, titleInput] = field("Name", view.title, { required: true });
-    const [byField, byInput] = field("Shown by (optional)", localStored("meip-by"));
+    const [byField, byInput] = field("Shown by (optional)", stored("meip-by"));
     const [noteField, noteInput] = field("Note (optional)", "", { maxlength: "500" });
     const problem = h("p", { class: "notice error", hidden: true, role: "alert" });
     const form = h("form", { class: "finish" }, h("div", { class: "stack" }, titleField, byField, noteField, problem),
@@ -146,7 +148,7 @@ export async function editor(stage, app, name, list) {
       event.preventDefault();
       try {
         const { file } = await app.api(`${path}/save`, { method: "POST", body: { title: titleInput.value.trim(), by: byInput.value.trim(), note: noteInput.value.trim() } });
-        try { localStorage.setItem("meip-by", byInput.value.trim()); } catch { /* storage is off */ }
+        store("meip-by", byInput.value.trim());
         gone = true;
         dialog.close();
         await app.refresh();
@@ -163,24 +165,14 @@ export async function editor(stage, app, name, list) {
     titleInput.select();
   }
 
-  app.shortcuts([
+  const own = [
     { keys: "Control+Z", label: "Undo a step", run: () => { if (view.steps.length) change("undo"); } },
     { keys: ["Control+Shift+Z", "Control+Y"], label: "Redo a step", run: () => { if (view.redo) change("redo"); } },
     { keys: "Control+S", label: "Finish this demonstration", inFields: true, run: () => finish() },
     { keys: "/", label: "Search the actions", when: () => Boolean(choices.querySelector("#action-search")), run: () => choices.querySelector("#action-search").focus() },
-    { keys: "Enter", label: "Do what is chosen: the fold, the action", when: () => Boolean(lines) && !document.activeElement?.closest("button, a, summary"), run: () => lines.commit() },
-    { keys: "l", label: "A line by keyboard: arrows move its ends", when: () => Boolean(lines), run: () => lines.byKeyboard() },
-    { keys: "m", label: "The last fold, mirrored", when: () => Boolean(lines), run: () => lines.guide("mirror") },
-    { keys: "x", label: "X-ray: hidden layers", when: () => Boolean(lines), run: () => lines.toggleXray() },
-    { keys: "s", label: "Snapping on or off", when: () => Boolean(lines), run: () => lines.toggleSnapping() },
-    { keys: "Escape", when: () => Boolean(lines), run: () => lines.clear() },
-  ]);
+  ];
   draw();
   return () => {  // nothing was done: nothing is kept
     if (!view.steps.length && !view.redo && !gone) app.api(path, { method: "DELETE" }).catch(() => {});
   };
-}
-
-function localStored(key) {
-  try { return localStorage.getItem(key) ?? ""; } catch { return ""; }
 }

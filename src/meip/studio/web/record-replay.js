@@ -15,8 +15,8 @@ export async function replay(stage, app, file, place, at, list) {
   const picture = h("section", { class: "card picture", "aria-label": "The state at this step" });
   const caption = h("p", { class: "replay-caption", role: "status" });
   const slider = h("input", { type: "range", min: 0, max: last, value: step, class: "scrub", "aria-label": "Step", oninput: () => go(Number(slider.value), false) });
-  const back = button("Back", () => go(step - 1), { key: "←" });
-  const on = button("On", () => go(step + 1), { key: "→" });
+  const back = button("Back", () => go(step - 1), { key: "ArrowLeft" });
+  const on = button("On", () => go(step + 1), { key: "ArrowRight" });
   const player = button("Play", () => toggle(), { key: "Space" });
   const steps = h("ol", { class: "steps picked" }, shown.frames.map((frame, k) => h("li", {}, h("button", { type: "button", class: "quiet", onclick: () => go(k) }, frame.step?.text ?? "Start"))));
   const name = shown.title + (shown.count > 1 ? `, number ${place + 1} of ${shown.count}` : "");
@@ -112,7 +112,7 @@ export async function replay(stage, app, file, place, at, list) {
     { keys: "Home", label: "To the start", run: () => go(0) },
     { keys: "End", label: "To the end", run: () => go(last) },
     bringBack,
-    { keys: " ", shown: "Space", label: "Play or pause", when: () => !document.activeElement?.closest("button, a"), run: () => toggle() },
+    { keys: " ", label: "Play or pause", run: () => toggle() },
   ]);
   draw(false);
   return () => toggle(false);

@@ -9,7 +9,7 @@ import { drawn, h, number, svg } from "./dom.js";
 let clips = 0;
 
 export function stateView(view, { xray = false, label = "", words = true } = {}) {
-  return h("div", { class: "state" }, shown(view, xray, label), words && !view.pictures.some((one) => one.html) ? h("p", { class: "state-words" }, view.words) : null);
+  return h("div", { class: "state" }, shown(view, xray, label), words && view.words && !view.pictures.some((one) => one.html) ? h("p", { class: "state-words" }, view.words) : null);
 }
 
 function shown(view, xray, label) {
@@ -24,6 +24,7 @@ function shown(view, xray, label) {
 
 // --- facts ---
 
+const FEW = 24;  // so many facts that never change are shown, more are folded away
 const CHANGES = { "+": ["ins", "new"], "-": ["del", "no longer"], "~": ["ins", "changed"] };
 
 /** Fluent by fluent; what changed comes first, marked by a sign and a word as well as by colour. */
@@ -32,8 +33,10 @@ export function factsTable(rows) {
   const fixed = rows.filter((row) => row.static && row.entries.length);
   return h("div", { class: "facts stack" },
     table(moving, "What is so now"),
-    fixed.length ? h("details", {}, h("summary", {}, "What is always so"), table(fixed, "What is always so")) : null);
+    fixed.length ? h("details", { open: count(fixed) <= FEW }, h("summary", {}, "What is always so"), table(fixed, "What is always so")) : null);
 }
+
+const count = (rows) => rows.reduce((sum, row) => sum + row.entries.length, 0);
 
 function table(rows, caption) {
   return h("div", { class: "scroll" }, h("table", { class: "fact-table" }, h("caption", { class: "visually-hidden" }, caption),

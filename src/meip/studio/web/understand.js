@@ -45,7 +45,7 @@ export async function mount(root, app) {
     const figure = told.foreseen;
     replace(head,
       h("p", { class: "lead sentence", id: "sentence" }, told.sentence.replace(/ This foresees [^.]*\.$/, "")),
-      figure ? h("div", { class: "foreseen" }, h("span", { class: "figure meip" }, `${number(Math.round(figure.count * 10) / 10)} of ${figure.choices}`), h("span", {}, `shown choices foreseen; by chance ${figure.by_chance >= 0.5 ? Math.round(figure.by_chance) : "fewer than 1"}`), h("meter", { min: 0, max: figure.choices, value: figure.count, "aria-label": "Choices foreseen" })) : h("p", { class: "small" }, `Kendall tau of the demonstrations ${number(told.tau)}`),
+      figure ? h("div", { class: "foreseen" }, h("span", { class: "figure meip" }, `${number(Math.round(figure.count))} of ${figure.choices}`), h("span", {}, `shown choices foreseen; by chance ${figure.by_chance >= 0.5 ? Math.round(figure.by_chance) : "fewer than 1"}`), h("meter", { min: 0, max: figure.choices, value: figure.count, "aria-label": "Choices foreseen" })) : h("p", { class: "small" }, `Kendall tau of the demonstrations ${number(told.tau)}`),
       h("p", { class: "small" }, `From ${plural(told.demonstrations, "demonstration")}${told.members > 1 ? `, ${told.members} members` : ""}.`),
       told.warnings.map((text) => h("p", { class: "notice" }, text)),
       told.edits.length ? h("div", { class: "edits" }, h("strong", {}, plural(told.edits.length, "edit by hand", "edits by hand")), h("ul", {}, told.edits.map((edit) => h("li", { class: "small" }, h("code", {}, edit.concept), ` from ${edit.before.map((w) => number(w, 3)).join(", ")} to ${edit.after.map((w) => number(w, 3)).join(", ")}${edit.note ? ` (${edit.note})` : ""}`))), h("div", { class: "row" }, button("Reset all", () => reset(null)), h("a", { class: "button", href: `#plan/${encodeURIComponent(name)}` }, "See what it would do now"))) : null);
@@ -78,9 +78,9 @@ export async function mount(root, app) {
     return h("article", { class: "card wish", dataset: { concept: one.text } },
       h("button", { type: "button", class: "statement", "aria-label": `${capital(one.english)}: show what stands behind it`, onclick: () => pick({ text: one.text, kind: one.kind, english: one.english }) },
         h("span", { class: "wish-title" }, capital(one.english)), h("code", { class: "formula" }, one.text)),
-      h("div", { class: "share", role: "img", "aria-label": `${Math.round(one.share * 100)} % of what plans go by` }, bar(one.share)),
+      one.form === "ending" ? h("p", { class: "small" }, "Every demonstration ended so. It has no weight of its own.") : [h("div", { class: "share", role: "img", "aria-label": `${Math.round(one.share * 100)} % of what plans go by` }, bar(one.share)),
       h("div", { class: "spread small" }, h("span", {}, `${Math.round(one.share * 100)} % of what plans go by`), h("span", {}, one.evidence ? `${number(one.evidence, 2)} nats` : KINDS[one.kind] ?? "")),
-      curveEditor({ item: one, low, high, label: one.english, changed: (weights) => edit(one, weights) }),
+      curveEditor({ item: one, low, high, label: one.english, changed: (weights) => edit(one, weights) })],
       h("div", { class: "row card-foot" }, edited ? [h("span", { class: "chip" }, "edited"), button("Reset", () => reset(one.text), { kind: "quiet small-button" })] : null));
   }
 

@@ -285,8 +285,8 @@ def _compared(evidence: Evidence, found: Forms, given: Sequence[Form], kinds: Se
     """More than, and as many as: of two counts, of two shares, or of two quantities; a share is no quantity. One of the
     two may be given by the world ("as many cups as guests come"): then enough is a reason to stop, too."""
 
-    def plain(rows: Sequence[Form], sort: str, share: bool) -> list[Form]:
-        of = [row for row in rows if row.form == forms.LINE and row.price <= 1 and kinds[row.concept] == sort]
+    def plain(rows: Sequence[Form], sort: str, share: bool, price: float = 1) -> list[Form]:
+        of = [row for row in rows if row.form == forms.LINE and row.price == price and kinds[row.concept] == sort]
         return [row for row in of if quantity(found.concepts[row.concept], evidence) != share][:COMPARED]
 
     rows: list[Form] = []
@@ -298,7 +298,18 @@ def _compared(evidence: Evidence, found: Forms, given: Sequence[Form], kinds: Se
             one = Form(forms.MORE, b.concept, a.concept, price=b.price + a.price, given=a in fixed)
             rows += [one, one._replace(concept=a.concept, other=b.concept)]
             rows += [one._replace(form=form) for form in several]
-    return rows
+    return [*rows, *_as_many_of_each(found, plain(found.rows, "count", True, 2))]
+
+
+def _as_many_of_each(found: Forms, counts: Sequence[Form]) -> list[Form]:
+    """As many of one kind as of another: two counts that differ in one part. What they share is said once."""
+    parts = [set(conjuncts(found.concepts[row.concept].value)) for row in counts]  # type: ignore[attr-defined]
+    return [
+        Form(forms.SAME, counts[i].concept, counts[j].concept, price=counts[i].price + 1, given=True)
+        for i in range(len(counts))
+        for j in range(i)
+        if parts[i] & parts[j]
+    ]
 
 
 def _reasons(evidence: Evidence, found: Forms, values: Floats, numbers: bool) -> tuple[Forms, Floats]:

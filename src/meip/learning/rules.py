@@ -13,10 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from meip.base.arrays import Bools, Floats, Ints
+from meip.concepts.canonical import chain, conjuncts
 from meip.concepts.check import kind, signature, slot
 from meip.concepts.language import Concept, Quantified
 from meip.learning import forms
 from meip.learning.evidence import Evidence
+from meip.learning.not_yet import NotYet
 from meip.learning.offers import FEW_VALUES, Offers, quantity
 from meip.learning.sparse import Problem, fit
 from meip.learning.steps import Steps
@@ -36,7 +38,7 @@ UNDONE, BY_ACCIDENT = 0.25, 0.4  # what more of the alternatives than this undo,
 PUT_OFF = 8.0  # .. unless it was put off, although it was easy: in nats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Never:
     """A rule with the evidence for it."""
 
@@ -91,13 +93,15 @@ class Nevers:
             _, place, many = np.unique(prices[bounds], return_inverse=True, return_counts=True)
             prices[bounds] += np.log(many[place])
         deeds = Steps(evidence).rules(habits)
-        self.concepts = [*(offers.forms.concept(int(j)) for j in chosen), *(deed.concept for deed in deeds)]
+        named = _any_for_all(offers, [offers.forms.concept(int(j)) for j in chosen])
+        self.concepts = [*named, *(deed.concept for deed in deeds)]
         self.states = len(chosen)
         """So many of the candidates are about states; the others are about steps."""
         self.entered = np.column_stack([entered, *(deed.done for deed in deeds)])
         self.broken = np.append(broken, [deed.broken for deed in deeds]).astype(np.int64)
         self.prices = np.append(prices, [deed.price for deed in deeds])
         self._bounds = np.append(bounds, np.zeros(len(deeds), np.bool_))
+        self._last = NotYet(evidence, offers)
         by_habit = np.append(bounds, np.ones(len(deeds), np.bool_))
         self._usual = np.where(by_habit, habits[:, None], self.usual[:, None])  # [N, R]
 
@@ -108,6 +112,13 @@ class Nevers:
         What a rule explains is no evidence for the next. The demonstration that says most is left out of account, and
         so is the fold that nobody is to look at.
         """
+        last = [
+            Never(one.concept, False, one.number, one.entered, one.evidence, one.price, one.possible)
+            for one in self._last.found(without)
+        ]
+        return [*self._of_choices(without), *last]
+
+    def _of_choices(self, without: int | None) -> list[Never]:
         evidence = self.choices
         if not self.concepts:
             return []
@@ -167,6 +178,24 @@ def _candidates(evidence: Evidence, offers: Offers, counts: bool) -> tuple[Ints,
     other = entered & (evidence.demo[evidence.group][:, None] != broken[None, :])
     allowed &= other.any(axis=0)
     return chosen[allowed], entered[:, allowed], broken[allowed]
+
+
+def _any_for_all(offers: Offers, rules: Sequence[Concept]) -> list[Concept]:
+    """Where "all" and "some" of a kind came to the same, because there was one of it at most, a rule is about any: what
+    is never done to all of them is not done to one, if there are more."""
+    place = {concept: k for k, concept in enumerate(offers.forms.concepts)}
+    true = np.nan_to_num(offers.values) > 0.5
+
+    def named(rule: Concept) -> Concept:
+        match rule:
+            case Quantified("all", value, scope):
+                parts = [*conjuncts(value), *(conjuncts(scope) if scope is not None else ())]
+                other = Quantified("some", chain(parts))
+                same = other in place and bool((true[:, place[other]] == true[:, place[rule]]).all())
+                return other if same else rule
+        return rule
+
+    return [named(rule) for rule in rules]
 
 
 def _is_counted(column: Floats) -> bool:

@@ -100,8 +100,7 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
     share = 1 / evidence.kinds if study.options.members > 1 and study.options.concepts is None else 1.0
     mean = share * whole + (1 - share) * study.members() if share < 1 else whole
     model = study.model(mean, None if study.curves is None else study.curves.weights)
-    candidates = Nevers(evidence, offers, None if study.curves is None else study.foreseen())
-    rules = candidates.found() if study.options.concepts is None else []
+    rules = study.rules
     firm = [rule for rule in rules if rule.evidence > rule.price]
     study.say(stage="rules", never=[str(rule.concept) for rule in firm])
     score = score_of(study, study.options.score)
@@ -128,14 +127,14 @@ def _learned(study: Study, strange: Sequence[tuple[int, int]], aside: Sequence[i
         pace=max(SLOWEST, PACE * float(gained.mean())) if len(gained) else SLOWEST,
         history=score.sharpness,
         held_out=(
-            *_held_out(study, candidates, rules, ranked, tuple(rule.strength for rule in enforced)),
+            *_held_out(study, rules, ranked, tuple(rule.strength for rule in enforced)),
             *_simpler(study, [*(rule.strength for rule in rules), *(rule.strength for rule in enforced)], ranked),
         ),
     )
     utility = study.utility(model)
     tried = _patience(study, utility, preferences)
     study.say(stage="planning", patience=max(tried, key=lambda p: tried[p]))
-    said = told(study, firm, pairs, order, model, candidates.usual, enforced)
+    said = told(study, firm, pairs, order, model, study.nevers.usual, enforced)
     preferences = dataclasses.replace(preferences, patience=max(tried, key=lambda p: tried[p]), **said)
     warnings = _warnings(study, strange, aside, utility, preferences)
     report = {"objective": score.report, **_report(study, tried, strange, aside)}
@@ -219,13 +218,11 @@ def _least(study: Study, model: Model) -> float | None:
     return float((model.stop + study.offers.stopped[rows] @ model.reasons).min()) if len(rows) else None
 
 
-def _held_out(
-    study: Study, candidates: Nevers, rules: Sequence[Never], ranked: Ints, enforced: tuple[float, ...]
-) -> tuple[HeldOut, ...]:
+def _held_out(study: Study, rules: Sequence[Never], ranked: Ints, enforced: tuple[float, ...]) -> tuple[HeldOut, ...]:
     evidence, offers = study.evidence, study.offers
     found = []
     folds = range(len(study.strength.held_out))
-    without = study.workers.map_compiled(_rules_without, folds if rules else (), Shared(candidates))
+    without = study.workers.map_compiled(_rules_without, folds if rules else (), Shared(study.nevers))
     for d in folds:
         model = study.without(d)
         mine = evidence.fold == d

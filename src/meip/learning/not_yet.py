@@ -21,6 +21,7 @@ from meip.learning.worth import HUNCH, LEAST, price_of, telling
 __all__ = ["Last", "NotYet"]
 
 MOST = 4  # conditions
+CONDITIONS = (forms.TRUTH, forms.EQUAL, forms.SAME, forms.MOST)  # "at least k" fits any ends that are late enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class NotYet:
         self.conditions: list[Concept] = []
         self.prices = np.zeros(0)
         last = _last(evidence, offers)
-        enough = offers.done
+        enough = offers.done.take(np.flatnonzero(np.isin(offers.done.kinds, CONDITIONS)))
         if last is None or not len(enough) or evidence.kinds < 3:
             return
         self.last = offers.forms.concepts[last]
@@ -54,7 +55,7 @@ class NotYet:
         held = holds[evidence.after[evidence.first]]  # [N, F] once it is done
         self.early = self.made[:, None] & ~held
         self.conditions = [enough.concept(j) for j in range(len(enough))]
-        self.numbers = [row.form in (forms.EQUAL, forms.LEAST, forms.BELOW) for row in enough.rows]
+        self.numbers = [row.form == forms.EQUAL for row in enough.rows]
         self.prices = price_of(1.0 + enough.prices)
         in_time = np.logical_or.reduceat(self.made[:, None] & held, self.start[:-1], axis=0)
         self.can = np.logical_or.reduceat(self.made, self.start[:-1])  # [C]

@@ -116,7 +116,8 @@ class Nevers:
             Never(one.concept, False, one.number, one.entered, one.evidence, one.price, one.possible)
             for one in self._last.found(without)
         ]
-        return [*self._of_choices(without), *last]
+        known = {rule.concept for rule in last}
+        return [*(rule for rule in self._of_choices(without) if rule.concept not in known), *last]
 
     def _of_choices(self, without: int | None) -> list[Never]:
         evidence = self.choices

@@ -24,6 +24,7 @@ from meip.learning.forms import Forms
 from meip.learning.growth import BUDGET, Grown, Growth
 from meip.learning.offers import offered
 from meip.learning.options import View
+from meip.learning.rules import Never, Nevers
 from meip.learning.side_by_side import beside
 from meip.learning.sparse import Problem, Strength, fit, softmax, strength_of
 from meip.model.choices import Replayed
@@ -34,6 +35,7 @@ from meip.utility.terms import KNOTS, Utility, UtilityTerm
 __all__ = ["ChoiceOptions", "Model", "Study", "choice_grammar", "terms_of"]
 
 MEMBERS, SHARE = 16, 0.5
+WEIGHED = ("_fitted", "lesson", "strength", "_views", "_losses_without", "nevers", "rules", "_against_the_rules")
 DONE_PRICE = 0.3
 GIVEN = 1.5  # so many times dearer is a wish that compares with what the world gives: by chance many would do
 SHOWN = 6  # wishes that are told of while the price is looked for
@@ -159,7 +161,7 @@ class Study:
         """Let right rather than wrong count as often as this for each correction, and fit again what depends on it."""
         evidence = self.evidence
         evidence.weight[evidence.instead] = weights[evidence.walk[evidence.instead] - len(evidence.paths)]
-        for name in ("_fitted", "lesson", "strength", "_views", "_losses_without"):
+        for name in WEIGHED:
             self.__dict__.pop(name, None)
 
     @staticmethod
@@ -344,8 +346,25 @@ class Study:
             return 0.0, 0
         odds = np.ones(len(evidence.rows)) if self.odds is None else self.odds
         loss = self.loss_without(evidence.fold_of[kind]) - np.log(np.add.reduceat(odds, evidence.start[:-1]))
+        loss = loss + self._against_the_rules
         place = mine[int(np.argmax(loss[mine]))]
         return float(loss[place]), int(np.flatnonzero(evidence.paths[first] == evidence.at[place])[0])
+
+    @cached_property
+    def nevers(self) -> Nevers:
+        """What was possible and never done, or once."""
+        return Nevers(self.evidence, self.offers, None if self.curves is None else self.foreseen())
+
+    @cached_property
+    def rules(self) -> list[Never]:
+        """What of it is worth its price, and hunches; none where concepts are given."""
+        return self.nevers.found() if self.options.concepts is None else []
+
+    @cached_property
+    def _against_the_rules(self) -> Floats:
+        """Of each choice: what it cost somebody who keeps to the rules that only one demonstration broke."""
+        broken = [rule.strength * rule.entered[self.evidence.chosen] for rule in self.rules if rule.broken]
+        return np.sum(broken, axis=0) if broken else np.zeros(self.evidence.count)
 
     def to_set_aside(self) -> list[int]:
         """The demonstrations that the tolerance allows to leave out: those with the oddest steps."""

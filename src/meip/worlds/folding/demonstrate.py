@@ -15,7 +15,7 @@ from meip.base.errors import WorldError
 from meip.model.demonstrations import Demonstration, read_demonstrations, record
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.folds import Fold, fold
-from meip.worlds.folding.garments import random_garment, scaled
+from meip.worlds.folding.garments import random_garment, scaled, tailored
 from meip.worlds.folding.referee import Referee
 from meip.worlds.folding.world import Folding
 
@@ -37,10 +37,12 @@ NOTE = "Scripted: computed folds with human-like noise, not recorded from a pers
 PLACE, TURN = 0.012, 0.025  # a person's standard deviations: of the line's place (times the scale), of its angle
 ATTEMPTS = 50
 SHOWN = (
-    "tshirt", "longsleeve", "hoodie", "tshirt", "longsleeve", "small tshirt", "hoodie", "tshirt", "hoodie",
+    "tshirt", "longsleeve", "hoodie", "short tshirt", "longsleeve", "small tshirt", "hoodie", "short tshirt", "hoodie",
     "small hoodie",
 )  # fmt: skip
 SMALL = (0.35, 0.5)  # of a grown-up's
+SHORT = (0.3, 0.9)  # of a sleeve that is left where it is cut short ..
+FLARED = (0.0, 0.25)  # .. and by how much such a shirt may be wider at the hem
 LEANS = tuple(np.radians([0, 3, -3, 6, -6, 9, -9, 12, -12]).tolist())  # of the crease beside a sleeve
 ALL_OF_IT = 0.98  # of a sleeve, to the eye
 
@@ -111,9 +113,11 @@ def random_demonstrations(count: int, rng: np.random.Generator, kinds: Sequence[
 
 
 def random_kind(kind: str, rng: np.random.Generator, name: str | None = None) -> Garment:
-    """A garment of a template, or ("small hoodie") one of a baby's size."""
-    template = kind.removeprefix("small ")
+    """A garment of a template, or one of a baby's size ("small hoodie"), or cut short and flared ("short tshirt")."""
+    template = kind.removeprefix("small ").removeprefix("short ")
     one = random_garment(template, rng, name or kind)
+    if kind.startswith("short "):
+        return tailored(one, float(rng.uniform(*SHORT)), float(rng.uniform(*FLARED)))
     return one if template == kind else scaled(one, float(rng.uniform(*SMALL)))
 
 

@@ -209,18 +209,25 @@ def _edges(loops: Any, points: Any, scale: float, edges: Any, length: Any, paral
 
 @bare_kernel
 def _far(xy: Any, a: int, z: int, x: float, y: float) -> float:
-    """How far a point lies outside of the polygon xy[a:z]; 0 inside."""
-    nearest, inside = np.inf, False
+    """How far a point lies outside of the polygon xy[a:z]; 0 inside, as most are."""
+    inside = False
+    x0, y0 = xy[z - 1, 0], xy[z - 1, 1]
+    for i in range(a, z):
+        x1, y1 = xy[i, 0], xy[i, 1]
+        if (y0 > y) != (y1 > y) and x < x0 + (x1 - x0) * (y - y0) / (y1 - y0):
+            inside = not inside
+        x0, y0 = x1, y1
+    if inside:
+        return 0.0
+    nearest = np.inf
     x0, y0 = xy[z - 1, 0], xy[z - 1, 1]
     for i in range(a, z):
         x1, y1 = xy[i, 0], xy[i, 1]
         dx, dy, px, py = x1 - x0, y1 - y0, x - x0, y - y0
         share = min(max((dx * px + dy * py) / max(dx * dx + dy * dy, 1e-300), 0.0), 1.0)
         nearest = min(nearest, (px - share * dx) ** 2 + (py - share * dy) ** 2)
-        if (y0 > y) != (y1 > y) and x < x0 + dx * py / dy:
-            inside = not inside
         x0, y0 = x1, y1
-    return 0.0 if inside else float(np.sqrt(nearest))
+    return float(np.sqrt(nearest))
 
 
 @bare_kernel

@@ -250,7 +250,7 @@ def demonstrate(
     ],
     templates: Annotated[
         list[str] | None,
-        typer.Option("--template", help="Kind of garment, once or more, also 'small hoodie'; default: a mix."),
+        typer.Option("--template", help="Kind of garment, once or more, also 'small ..', 'short ..'; default: a mix."),
     ] = None,
     garment: Annotated[
         Path | None, typer.Option("--garment", metavar="FILE", help="Fold this garment document instead.")
@@ -261,7 +261,8 @@ def demonstrate(
 ) -> None:
     """Make demonstrations with the scripted demonstrator: hood, sleeves, then in half, with a person's noise.
 
-    What is small (a baby's) is not halved. By default T-shirts, long-sleeves and hoodies in turn, some of them small.
+    What is small (a baby's) is not halved. By default T-shirts, long-sleeves and hoodies in turn, some of them small,
+    some with short sleeves.
 
     \b
     Examples:
@@ -277,7 +278,7 @@ def demonstrate(
 
     rng = np.random.default_rng(seed)
     for name in templates or ():
-        if name.removeprefix("small ") not in TEMPLATES:
+        if scripted.template_of(name) not in TEMPLATES:
             raise MeipError(f"no garment template {name!r}; {did_you_mean(name, TEMPLATES)}")
     if garment is not None:
         found = documents.read(garment, "garment")

@@ -29,6 +29,7 @@ __all__ = [
     "script",
     "script_orders",
     "scripted_folds",
+    "template_of",
 ]
 
 BUNDLED = Path(__file__).with_name("demonstrations.jsonl")
@@ -114,11 +115,16 @@ def random_demonstrations(count: int, rng: np.random.Generator, kinds: Sequence[
 
 def random_kind(kind: str, rng: np.random.Generator, name: str | None = None) -> Garment:
     """A garment of a template, or one of a baby's size ("small hoodie"), or cut short and flared ("short tshirt")."""
-    template = kind.removeprefix("small ").removeprefix("short ")
+    template = template_of(kind)
     one = random_garment(template, rng, name or kind)
     if kind.startswith("short "):
         return tailored(one, float(rng.uniform(*SHORT)), float(rng.uniform(*FLARED)))
     return one if template == kind else scaled(one, float(rng.uniform(*SMALL)))
+
+
+def template_of(kind: str) -> str:
+    """The template's name, without what was done with it."""
+    return kind.removeprefix("small ").removeprefix("short ")
 
 
 def bundled() -> list[Demonstration]:

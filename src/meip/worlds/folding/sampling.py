@@ -54,9 +54,9 @@ def _box(xy: Any, low: int, high: int, axes: Any, frame: Any) -> None:
 def frames(start: Any, xy: Any, tag: Any, maps: Any, scale: float, whole: bool, out: Any) -> int:
     """Row 0: the box of the largest polygon along the garment's axes (`whole`: of the cloth along the table's).
 
-    The others, one per seam up the sides of the largest polygon: first axis up the garment, second axis outwards. (A seam
-    says where a sleeve begins; folds along it would be as slanted as the seams of raglan sleeves.) Returns the number
-    of rows.
+    The others, one per seam up the sides of the largest polygon: first axis up the garment, second axis outwards. (A
+    seam says where a sleeve begins; folds along it would be as slanted as the seams of raglan sleeves.) Returns the
+    number of rows.
     """
     layer = _largest(start, xy, scale)
     low, high = start[layer], start[layer + 1]

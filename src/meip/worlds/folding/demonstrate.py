@@ -117,9 +117,9 @@ def random_kind(kind: str, rng: np.random.Generator, name: str | None = None) ->
     """A garment of a template, or one of a baby's size ("small hoodie"), or cut short and flared ("short tshirt")."""
     template = template_of(kind)
     one = random_garment(template, rng, name or kind)
-    if kind.startswith("short "):
-        return tailored(one, float(rng.uniform(*SHORT)), float(rng.uniform(*FLARED)))
-    return one if template == kind else scaled(one, float(rng.uniform(*SMALL)))
+    if kind.endswith(f"short {template}"):
+        one = tailored(one, float(rng.uniform(*SHORT)), float(rng.uniform(*FLARED)))
+    return scaled(one, float(rng.uniform(*SMALL))) if kind.startswith("small ") else one
 
 
 def template_of(kind: str) -> str:

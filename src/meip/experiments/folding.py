@@ -51,7 +51,7 @@ NOTES: tuple[str, ...] = (
     "random: folds from the uniform grid; random-proposed: any of the folds that the learned proposal brings up.",
     "Rank accuracy: how often a scripted good order of folds is likelier than a bad one; equal ones count half.",
     "meip-sparse, meip-curves: one view of the choices alone, instead of as much of both as held-out choices say.",
-    "Garment seconds: processor time of one Task.plan, as a user calls it.",
+    "Seconds are processor time: of learning, and of one Task.plan, as a user calls it.",
     "There is no column for the paper: we know of no figure in it for these garments.",
 )
 T = TypeVar("T")

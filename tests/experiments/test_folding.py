@@ -15,7 +15,8 @@ from drawings import misplaced
 from meip import learn
 from meip.base.results import Row
 from meip.experiments import Experiment
-from meip.experiments.folding import NOTES, ClothFrame, FragmentEdges, Scale, draw, run, summary, tried
+from meip.experiments.folding import NOTES, ClothFrame, FragmentEdges, Scale, _who, draw, run, summary, tried
+from meip.experiments.folding_report import Planned
 from meip.model.demonstrations import Episode, replay
 from meip.model.problems import load_problem
 from meip.tasks.task import Task
@@ -180,6 +181,20 @@ def test_a_quick_run_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
         assert run(Experiment(quick=quick)) == []
     assert (asked[0].seeds, asked[0].problems, asked[0].ablations) == (1, 2, False)
     assert (asked[1].seeds, asked[1].problems) == (5, 10)
+
+
+def test_the_papers_fluents_are_tried_with_the_first_seeds_only() -> None:
+    experiment = Experiment()
+    alone = dataclasses.replace(SMALL, paper=1)
+    assert [[one.name for one in _who(k, alone, experiment)] for k in (0, 1)] == [["meip", "paper-fluents"], ["meip"]]
+    every = dataclasses.replace(SMALL, ablations=True, compared=1)
+    assert {"knots-9", "paper-fluents"} <= {one.name for one in _who(0, every, experiment)}
+
+
+def test_a_sheet_says_what_is_wrong_with_a_plan() -> None:
+    plan = Planned("hoodie", 1, 7, "choices", bundled()[2], ("hood sticks out", "it is no rectangle"))
+    assert plan.title == "hoodie 2, seed 7 (hood sticks out; it is no rectangle)"
+    assert plan._replace(wrong=()).title == "hoodie 2, seed 7"
 
 
 def test_folds_may_be_remembered_in_the_frame_of_the_cloth() -> None:

@@ -114,5 +114,30 @@ def test_a_search_that_starts_in_the_middle_keeps_its_history() -> None:
     assert found.value == pytest.approx(exact.value, abs=1e-12)
 
 
+class Longer(Letters):
+    horizon = 5
+
+
+@pytest.mark.parametrize("words", [("", "c", "ce", "ced"), ("", "c", "ce", "ced", "cede")])
+def test_a_search_may_start_at_any_state_of_a_graph_that_knows_many(words: tuple[str, ...]) -> None:
+    found = []
+    for graph in (StateGraph(Longer()), StateGraph(Longer())):
+        if found:
+            graph.expand_all(max_seconds=60.0)
+        past = [graph.intern(word) for word in words]
+        way = search(graph, Alphabetical(), method="mcts", history=past, iterations=50)
+        found.append(([graph.states[s] for s in way.states], pytest.approx(way.value, abs=1e-12)))
+    assert past[-1] > 64
+    assert found[0] == found[1]
+
+
+def test_kernels_may_look_up_every_state_that_a_graph_knows() -> None:
+    graph = StateGraph(Longer())
+    graph.expand_all(max_seconds=60.0)
+    frontier = batched_tree.Frontier(graph)
+    assert min(len(frontier.child), len(frontier.count), len(frontier.done)) >= len(graph) > 64
+    assert (frontier.count == -1).all()
+
+
 def test_by_itself_search_does_not_list_everything_here() -> None:
     assert search(StateGraph(Letters()), Alphabetical()).method == "beam"

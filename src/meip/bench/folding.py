@@ -20,6 +20,7 @@ from meip.worlds.folding.world import Folding, proposal_from
 __all__ = ["run"]
 
 GARMENTS = ("tshirt", "longsleeve", "sweater", "hoodie")
+FROZEN, REPEATS = ("tshirt", "hoodie"), 3  # of these the median
 SIMULATIONS = 2000
 HORIZON = 4
 EXPLORATION, WIDENING = 1.0, (2.0, 0.5)  # of tree search in the frozen tree
@@ -44,7 +45,10 @@ def run(
     for method in ("mcts", "beam"):
         _plan(task, world("tshirt", 4), method, 64)  # compiles
         rows += _planning(task, [world(name, candidates) for name in GARMENTS], method, simulations)
-    return rows + _tree(task, world("hoodie", frozen), simulations)
+    for name in FROZEN:  # one after the other: what else runs, or is compiled, is in one of them only
+        trees = [_tree(task, world(name, frozen), simulations) for _ in range(REPEATS)]
+        rows += sorted(trees, key=lambda tree: float(tree[0]["value"]))[REPEATS // 2]
+    return rows
 
 
 class _Watched(Folding):
@@ -122,6 +126,7 @@ def _planning(task: Task, worlds: Sequence[_Watched], method: str, simulations: 
 
 def _tree(task: Task, world: Folding, simulations: int) -> list[dict[str, Any]]:
     """The frozen tree of all proposed folds: expanded, looked at, evaluated, and searched again and again."""
+    of = {"garment": world.garment.name}
     graph = StateGraph(world)
     _, folds = _timed(lambda: graph.expand_all(max_seconds=600.0))
     _, facts = _timed(graph.facts)
@@ -134,11 +139,11 @@ def _tree(task: Task, world: Folding, simulations: int) -> list[dict[str, Any]]:
     split = {"folding": folds, "outlines and fluents": facts, "concepts": max(columns - facts, 0.0), "search": exact}
     total = sum(split.values())
     return [
-        _row("frozen tree", "seconds", total, states=len(graph), concepts=len(concepts)),
-        _row("frozen tree", "states/s", len(graph) / total),
-        *[_row("frozen tree", f"share of {name}", value / total) for name, value in split.items()],
-        _row("frozen tree, all plans again", "seconds", exact, plans=int(np.prod([world.candidates] * (HORIZON - 1)))),
-        _row("frozen tree, tree search again", "simulations/s", simulations / tree),
+        _row("frozen tree", "seconds", total, states=len(graph), concepts=len(concepts), **of),
+        _row("frozen tree", "states/s", len(graph) / total, **of),
+        *[_row("frozen tree", f"share of {name}", value / total, **of) for name, value in split.items()],
+        _row("frozen tree, all plans again", "seconds", exact, plans=world.candidates ** (HORIZON - 1), **of),
+        _row("frozen tree, tree search again", "simulations/s", simulations / tree, **of),
     ]
 
 

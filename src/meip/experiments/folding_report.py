@@ -19,7 +19,7 @@ MOST_FAILURES = 24  # plans on the sheet of what went wrong
 
 
 class Planned(NamedTuple):
-    """A plan, and whether it keeps the default order."""
+    """A plan, and what the referee said about it."""
 
     kind: str
     number: int
@@ -27,12 +27,13 @@ class Planned(NamedTuple):
     seed: int
     search: str
     plan: Demonstration
-    right: bool
+    wrong: tuple[str, ...]
+    """What a person's eyes would mind; empty if it keeps the default order and is neat."""
 
     @property
     def title(self) -> str:
-        wrong = "" if self.right else " (not the default order)"
-        return f"{self.kind} {self.number + 1}, seed {self.seed}, {self.search}{wrong}"
+        wrong = f" ({'; '.join(self.wrong)})" if self.wrong else ""
+        return f"{self.kind} {self.number + 1}, seed {self.seed}{wrong}"
 
 
 def summary(rows: Sequence[Row]) -> list[tuple[str, list[str], list[list[str]]]]:
@@ -64,9 +65,10 @@ def write(out: Path, task: Task, plans: Sequence[Planned]) -> None:
     for kind in dict.fromkeys(one.kind for one in plans):
         chosen = [one for one in plans if one.kind == kind and one.number == 0 and one.search == "choices"]
         _sheet(out / f"folding-{kind.replace(' ', '-')}", f"Planned folds: {kind}", chosen[:SHEET_ROWS])
-    failures = [one for one in plans if not one.right]
+    failures = [one for one in plans if one.wrong]
     if failures:
-        _sheet(out / "folding-failures", "Not the default order", failures[:MOST_FAILURES], columns=2)
+        title = f"Not the default order, or not neat: {len(failures)} of {len(plans)} plans"
+        _sheet(out / "folding-failures", title, failures[:MOST_FAILURES], columns=2)
     task.save(out / "folding-task.json")
     write_text(out / "folding-concepts.md", _concepts(task))
 

@@ -157,8 +157,9 @@ def _compared(problem: _Problem, reward: MaxEntAgent) -> list[Row]:
 
 def _planned(problem: _Problem, world: Folding, plan: TaskPlan) -> Planned:
     shown = plan.demonstration()
-    right = Referee(problem.garment).judge(replay(world, shown).states).default_order
-    return Planned(problem.kind, problem.number, problem.seed, plan.method, shown, right)
+    verdict = Referee(problem.garment).judge(replay(world, shown).states)
+    wrong = (*(() if verdict.default_order else ("not the default order",)), *verdict.untidy)
+    return Planned(problem.kind, problem.number, problem.seed, plan.method, shown, wrong)
 
 
 def _verdict(graph: StateGraph, way: Behaviour) -> Verdict:

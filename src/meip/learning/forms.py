@@ -67,7 +67,6 @@ class Forms:
         """All forms [S, F] from the values of the concepts [S, K], NaN where they are missing."""
         kinds = self.kinds
         found = np.zeros((len(values), len(self.rows)))
-        present = np.nan_to_num(values)
         for form in np.unique(kinds):
             where = np.flatnonzero(kinds == form).tolist()
             rows = [self.rows[j] for j in where]
@@ -76,7 +75,7 @@ class Forms:
             number = np.array([row.number for row in rows], np.float64)
             scale = np.array([row.scale for row in rows], np.float64)
             with np.errstate(invalid="ignore"):
-                found[:, where] = _evaluated(int(form), values, present, k, o, number, scale)
+                found[:, where] = _evaluated(int(form), values, k, o, number, scale)
         return found
 
     def concept(self, j: int) -> Concept:
@@ -124,12 +123,10 @@ def _no(concept: Concept) -> Composite:
     return Composite("not", (concept,))
 
 
-def _evaluated(
-    form: int, values: Floats, present: Floats, k: Ints, o: Ints, number: Floats, scale: Floats
-) -> Floats | Bools:
-    if form == TRUTH:
-        return present[:, k]
+def _evaluated(form: int, values: Floats, k: Ints, o: Ints, number: Floats, scale: Floats) -> Floats | Bools:
     one = values[:, k]
+    if form == TRUTH:
+        return np.nan_to_num(one)
     if form == LINE:
         return np.where(np.isnan(one), 0.0, (one - number) / scale)
     if form == BEND:
@@ -146,7 +143,7 @@ def _evaluated(
         two = values[:, o]
         same = np.abs(one - two) <= TIE
         return same if form == SAME else one > two + TIE if form == MORE else (one < two) | same
-    one, two = present[:, k], present[:, o]
+    one, two = np.nan_to_num(one), np.nan_to_num(values[:, o])
     if form == UNLESS:
         return one * (1 - two)
     if form == BOTH:

@@ -135,8 +135,9 @@ class Study:
     def _priced(self, strength: float, loss: float, found: Sequence[Floats]) -> None:
         """Tell what is wanted at a price, and how well demonstrations left out are foreseen by it, in nats."""
         mean = np.mean([weights[: self.size] for weights in found], axis=0)
-        heavy = np.argsort(-np.abs(mean * self.offers.changes.std(axis=0)), kind="stable")[:SHOWN]
-        wanted = [(str(self.offers.forms.concept(int(j))), float(mean[j])) for j in heavy if abs(mean[j]) > 1e-8]
+        some = np.flatnonzero(np.abs(mean) > 1e-8)
+        heavy = np.argsort(-np.abs(mean[some] * self.offers.changes[:, some].std(axis=0)), kind="stable")[:SHOWN]
+        wanted = [(str(self.offers.forms.concept(int(j))), float(mean[j])) for j in some[heavy]]
         self.say(stage="price", strength=strength, objective=-loss, choices=self.evidence.count, wanted=wanted)
 
     @property

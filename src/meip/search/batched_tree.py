@@ -59,10 +59,10 @@ class Frontier:
     """The moves that were asked for, as state numbers of a graph: child [S, C], count [S], done [S]."""
 
     def __init__(self, graph: StateGraph) -> None:
-        self.graph = graph
-        self.child = np.zeros((64, graph.most_moves), np.int64)
-        self.count = np.full(64, -1, np.int64)  # -1: nobody asked
-        self.done = np.zeros(64, np.bool_)  # are these all of its moves?
+        self.graph, room = graph, max(64, len(graph))  # kernels look up any state that the graph knows
+        self.child = np.zeros((room, graph.most_moves), np.int64)
+        self.count = np.full(room, -1, np.int64)  # -1: nobody asked
+        self.done = np.zeros(room, np.bool_)  # are these all of its moves?
 
     def lengthen(self, wanted: dict[int, int]) -> None:
         """Ask the world for this many moves of each state, all at once."""

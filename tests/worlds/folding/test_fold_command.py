@@ -35,6 +35,21 @@ def test_demonstrations_are_made_and_the_same_for_the_same_seed(tmp_path: Path) 
     assert all("scripted" in d.by for d in shown)
 
 
+def test_garments_may_be_small_and_cut_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kinds = ("tshirt", "short tshirt", "small tshirt", "small short tshirt")
+    heights, widths = [], []
+    for kind in kinds:
+        assert run("-o", str(tmp_path / "d.jsonl"), "--template", kind, "-n", "1") == 0
+        state = load_problem(read_demonstrations(tmp_path / "d.jsonl")[-1].problem).initial()[0][1]
+        x0, y0, x1, y1 = state.bounds
+        heights.append(y1 - y0)
+        widths.append((x1 - x0) / (y1 - y0))
+    assert max(heights[2:]) < 0.6 * min(heights[:2])
+    assert widths[1] < widths[0] and widths[3] < widths[2]
+    assert run("-o", str(tmp_path / "d.jsonl"), "--template", "short trousers") == 2
+    assert "no sleeves" in capsys.readouterr().err
+
+
 def test_a_garment_document_can_be_demonstrated(tmp_path: Path) -> None:
     documents.write(tmp_path / "mine.json", garment("hoodie", name="mine"))
     assert run("-o", str(tmp_path / "d.jsonl"), "--garment", str(tmp_path / "mine.json"), "-n", "1") == 0

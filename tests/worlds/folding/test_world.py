@@ -25,7 +25,7 @@ from meip.worlds.folding.demonstrate import (
     scripted_folds,
 )
 from meip.worlds.folding.folds import Fold, fold, pile
-from meip.worlds.folding.garments import garment, random_garment, scaled
+from meip.worlds.folding.garments import garment, random_garment, scaled, tailored
 from meip.worlds.folding.proposal import Proposal, box_frame, grid, propose, seam_frames
 from meip.worlds.folding.referee import Referee, rectangularity
 from meip.worlds.folding.world import Folding, proposal_from
@@ -259,6 +259,28 @@ def test_seam_frames_are_mirror_images_of_each_other() -> None:
     assert a[0] == pytest.approx(-b[0])
     assert a[1:3] == pytest.approx(b[1:3])
     assert (a[3] + b[3]) % np.pi == pytest.approx(0, abs=1e-9)
+
+
+def test_a_fold_beside_a_slanted_seam_is_as_upright_as_beside_a_straight_one() -> None:
+    upright = np.array([[0.0, -0.05, 0.5, 0.0]])  # up the garment, a little inside of the seam
+    for shoulder in (0.8, 0.96):  # seams that slant, and seams that hardly do
+        for frame, side in zip(seam_frames(Cloth.flat(garment("tshirt", shoulder=shoulder))), (1, -1), strict=True):
+            x, _, _, theta = frame.to_table(upright)[0]
+            assert theta == pytest.approx(np.pi / 2)
+            assert side * x < side * frame.origin[0]
+
+
+def test_a_shirt_that_is_cut_short_keeps_its_seams_and_is_folded_by_the_script() -> None:
+    whole = garment("tshirt")
+    short = tailored(whole, 0.3, 0.25)
+    assert Referee(short).sleeves == Referee(whole).sleeves
+    assert all(short.part(name).area < 0.5 * whole.part(name).area for name in Referee(whole).sleeves)
+    shared = [set(p.points) & set(short.part("body").points) for p in short.parts if p.name != "body"]
+    assert [len(seam) for seam in shared] == [2, 2]
+    wide = [np.ptp(one.part("body").polygon[:, 0]) for one in (whole, short)]
+    assert wide[1] == pytest.approx(1.25 * wide[0])
+    states = replay(Folding(short), demonstrate(short, np.random.default_rng(0))).states
+    assert Referee(short).judge(states).default_order
 
 
 def test_a_hood_has_no_seam_frame() -> None:

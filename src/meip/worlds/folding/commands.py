@@ -250,7 +250,7 @@ def demonstrate(
     ],
     templates: Annotated[
         list[str] | None,
-        typer.Option("--template", help="Kind of garment, once or more, also 'small hoodie'; default: a mix."),
+        typer.Option("--template", help="Kind of garment, once or more, also 'small ..', 'short ..'; default: a mix."),
     ] = None,
     garment: Annotated[
         Path | None, typer.Option("--garment", metavar="FILE", help="Fold this garment document instead.")
@@ -261,7 +261,8 @@ def demonstrate(
 ) -> None:
     """Make demonstrations with the scripted demonstrator: hood, sleeves, then in half, with a person's noise.
 
-    What is small (a baby's) is not halved. By default T-shirts, long-sleeves and hoodies in turn, some of them small.
+    What is small (a baby's) is not halved. By default T-shirts, long-sleeves and hoodies in turn, some of them small,
+    some with short sleeves.
 
     \b
     Examples:
@@ -273,12 +274,10 @@ def demonstrate(
     from meip.base import documents
     from meip.model.demonstrations import append_demonstration
     from meip.worlds.folding import demonstrate as scripted
-    from meip.worlds.folding.garments import TEMPLATES
 
     rng = np.random.default_rng(seed)
     for name in templates or ():
-        if name.removeprefix("small ") not in TEMPLATES:
-            raise MeipError(f"no garment template {name!r}; {did_you_mean(name, TEMPLATES)}")
+        _check_kind(name, scripted.template_of(name))
     if garment is not None:
         found = documents.read(garment, "garment")
         shown = [scripted.demonstrate(found, rng) for _ in range(count)]
@@ -289,6 +288,15 @@ def demonstrate(
         said = {} if fluents == "extended" else {"fluents": fluents}
         append_demonstration(output, replace(one, problem={**one.problem, **said}))
     say(f"{output}: {len(shown)} scripted demonstrations added")
+
+
+def _check_kind(name: str, template: str) -> None:
+    from meip.worlds.folding.garments import TEMPLATES, garment
+
+    if template not in TEMPLATES:
+        raise MeipError(f"no garment template {name!r}; {did_you_mean(name, TEMPLATES)}")
+    if "short " in name and not any(part.name.startswith("sleeve") for part in garment(template).parts):
+        raise MeipError(f"--template {name!r}: nothing of {template} can be cut short, it has no sleeves")
 
 
 def _check_fluents(name: str) -> None:

@@ -15,7 +15,7 @@ from meip.base.errors import WorldError
 from meip.model.demonstrations import Demonstration, read_demonstrations, record
 from meip.worlds.folding.cloth import Cloth, Garment
 from meip.worlds.folding.folds import Fold, fold
-from meip.worlds.folding.garments import random_garment, scaled
+from meip.worlds.folding.garments import random_garment, scaled, tailored
 from meip.worlds.folding.referee import Referee
 from meip.worlds.folding.world import Folding
 
@@ -29,6 +29,7 @@ __all__ = [
     "script",
     "script_orders",
     "scripted_folds",
+    "template_of",
 ]
 
 BUNDLED = Path(__file__).with_name("demonstrations.jsonl")
@@ -37,10 +38,12 @@ NOTE = "Scripted: computed folds with human-like noise, not recorded from a pers
 PLACE, TURN = 0.012, 0.025  # a person's standard deviations: of the line's place (times the scale), of its angle
 ATTEMPTS = 50
 SHOWN = (
-    "tshirt", "longsleeve", "hoodie", "tshirt", "longsleeve", "small tshirt", "hoodie", "tshirt", "hoodie",
+    "tshirt", "longsleeve", "hoodie", "short tshirt", "longsleeve", "small tshirt", "hoodie", "short tshirt", "hoodie",
     "small hoodie",
 )  # fmt: skip
 SMALL = (0.35, 0.5)  # of a grown-up's
+SHORT = (0.3, 0.9)  # of a sleeve that is left where it is cut short ..
+FLARED = (0.0, 0.25)  # .. and by how much such a shirt may be wider at the hem
 LEANS = tuple(np.radians([0, 3, -3, 6, -6, 9, -9, 12, -12]).tolist())  # of the crease beside a sleeve
 ALL_OF_IT = 0.98  # of a sleeve, to the eye
 
@@ -111,10 +114,17 @@ def random_demonstrations(count: int, rng: np.random.Generator, kinds: Sequence[
 
 
 def random_kind(kind: str, rng: np.random.Generator, name: str | None = None) -> Garment:
-    """A garment of a template, or ("small hoodie") one of a baby's size."""
-    template = kind.removeprefix("small ")
+    """A garment of a template, or one of a baby's size ("small hoodie"), or cut short and flared ("short tshirt")."""
+    template = template_of(kind)
     one = random_garment(template, rng, name or kind)
-    return one if template == kind else scaled(one, float(rng.uniform(*SMALL)))
+    if kind.endswith(f"short {template}"):
+        one = tailored(one, float(rng.uniform(*SHORT)), float(rng.uniform(*FLARED)))
+    return scaled(one, float(rng.uniform(*SMALL))) if kind.startswith("small ") else one
+
+
+def template_of(kind: str) -> str:
+    """The template's name, without what was done with it."""
+    return kind.removeprefix("small ").removeprefix("short ")
 
 
 def bundled() -> list[Demonstration]:

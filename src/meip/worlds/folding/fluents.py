@@ -99,10 +99,14 @@ def _box(xy: Any, low: int, high: int) -> tuple[float, float, float, float]:
 
 
 @bare_kernel
-def _crossing(xy: Any, a0: int, a1: int, b0: int, b1: int, margin: float) -> bool:
-    """Do an edge of one polygon and an edge of another properly cross?"""
+def _crossing(xy: Any, a0: int, a1: int, b0: int, b1: int, box: Any, margin: float) -> bool:
+    """Do an edge of one polygon and an edge of another, with this box, properly cross?"""
     for i in range(a0, a1):
         j = i + 1 if i + 1 < a1 else a0
+        if max(xy[i, 0], xy[j, 0]) < box[0] or min(xy[i, 0], xy[j, 0]) > box[2]:
+            continue
+        if max(xy[i, 1], xy[j, 1]) < box[1] or min(xy[i, 1], xy[j, 1]) > box[3]:
+            continue
         dx, dy = xy[j, 0] - xy[i, 0], xy[j, 1] - xy[i, 1]
         slack = margin * np.sqrt(dx * dx + dy * dy)
         before = dx * (xy[b1 - 1, 1] - xy[i, 1]) - dy * (xy[b1 - 1, 0] - xy[i, 0])
@@ -121,8 +125,9 @@ def _crossing(xy: Any, a0: int, a1: int, b0: int, b1: int, margin: float) -> boo
 
 
 @bare_kernel
-def _reaches_into(xy: Any, a0: int, a1: int, b0: int, b1: int, nudge: float) -> bool:
-    """Is a point just inside the middle of an edge of one polygon inside the other? (Decides coincident polygons.)"""
+def _reaches_into(xy: Any, a0: int, a1: int, b0: int, b1: int, box: Any, nudge: float) -> bool:
+    """Is a point just inside the middle of an edge of one polygon inside the other, with this box? (Decides coincident
+    polygons.)"""
     for i in range(a0, a1):
         j = i + 1 if i + 1 < a1 else a0
         dx, dy = xy[j, 0] - xy[i, 0], xy[j, 1] - xy[i, 1]
@@ -130,7 +135,7 @@ def _reaches_into(xy: Any, a0: int, a1: int, b0: int, b1: int, nudge: float) -> 
         if length > 4.0 * nudge:
             x = 0.5 * (xy[i, 0] + xy[j, 0]) - nudge * dy / length
             y = 0.5 * (xy[i, 1] + xy[j, 1]) + nudge * dx / length
-            if _strictly_inside(xy, b0, b1, x, y, 0.0):
+            if box[0] <= x <= box[2] and box[1] <= y <= box[3] and _strictly_inside(xy, b0, b1, x, y, 0.0):
                 return True
     return False
 
@@ -171,8 +176,9 @@ def _polygons(start: Any, xy: Any, scale: float, area: Any, inside: Any, above: 
             apart = boxes[p, 2] <= boxes[q, 0] or boxes[q, 2] <= boxes[p, 0]
             apart |= boxes[p, 3] <= boxes[q, 1] or boxes[q, 3] <= boxes[p, 1]
             if not overlap and not apart:
-                overlap = _crossing(xy, a0, a1, b0, b1, margin) or _reaches_into(xy, a0, a1, b0, b1, nudge)
-                overlap = overlap or _reaches_into(xy, b0, b1, a0, a1, nudge)
+                overlap = _crossing(xy, a0, a1, b0, b1, boxes[q], margin)
+                overlap = overlap or _reaches_into(xy, a0, a1, b0, b1, boxes[q], nudge)
+                overlap = overlap or _reaches_into(xy, b0, b1, a0, a1, boxes[p], nudge)
             above[p * layers + q], above[q * layers + p] = overlap, False
 
 
@@ -203,18 +209,25 @@ def _edges(loops: Any, points: Any, scale: float, edges: Any, length: Any, paral
 
 @bare_kernel
 def _far(xy: Any, a: int, z: int, x: float, y: float) -> float:
-    """How far a point lies outside of the polygon xy[a:z]; 0 inside."""
-    nearest, inside = np.inf, False
+    """How far a point lies outside of the polygon xy[a:z]; 0 inside, as most are."""
+    inside = False
+    x0, y0 = xy[z - 1, 0], xy[z - 1, 1]
+    for i in range(a, z):
+        x1, y1 = xy[i, 0], xy[i, 1]
+        if (y0 > y) != (y1 > y) and x < x0 + (x1 - x0) * (y - y0) / (y1 - y0):
+            inside = not inside
+        x0, y0 = x1, y1
+    if inside:
+        return 0.0
+    nearest = np.inf
     x0, y0 = xy[z - 1, 0], xy[z - 1, 1]
     for i in range(a, z):
         x1, y1 = xy[i, 0], xy[i, 1]
         dx, dy, px, py = x1 - x0, y1 - y0, x - x0, y - y0
         share = min(max((dx * px + dy * py) / max(dx * dx + dy * dy, 1e-300), 0.0), 1.0)
         nearest = min(nearest, (px - share * dx) ** 2 + (py - share * dy) ** 2)
-        if (y0 > y) != (y1 > y) and x < x0 + dx * py / dy:
-            inside = not inside
         x0, y0 = x1, y1
-    return 0.0 if inside else float(np.sqrt(nearest))
+    return float(np.sqrt(nearest))
 
 
 @bare_kernel

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from meip.worlds.folding.cloth import Garment
+from meip.worlds.folding.cloth import Garment, Part, Point
 from meip.worlds.folding.styles import TEMPLATES, Style, make_style, parameters, random_style
 from meip.worlds.folding.templates import draw, logo_corners
 
 __all__ = [
     "TEMPLATES", "Style", "garment", "garment_of_style", "make_style", "parameters", "random_garment",
-    "random_style", "scaled",
+    "random_style", "scaled", "tailored",
 ]  # fmt: skip
 
 
@@ -46,6 +46,31 @@ def scaled(one: Garment, factor: float, name: str | None = None) -> Garment:
     """The same garment in another size; its style no longer describes it."""
     parts = tuple(dataclasses.replace(part, points=_scaled(part.points, factor)) for part in one.parts)
     return dataclasses.replace(one, name=name or one.name, parts=parts, logo=_scaled(one.logo, factor), style={})
+
+
+def tailored(one: Garment, sleeves: float, flare: float) -> Garment:
+    """A shirt with this share of its sleeves, so much wider at the hem; its style no longer describes it."""
+    body = one.part("body")
+    seam, height = set(body.points), max(y for _, y in body.points)
+
+    def cut(part: Part) -> tuple[Point, ...]:
+        """What is not sewn on comes nearer to the end of the seam beside it."""
+        ends = [k for k, point in enumerate(part.points) if point in seam]
+        found = []
+        for k, (x, y) in enumerate(part.points):
+            near = min(ends, key=lambda e: min(abs(e - k), len(part.points) - abs(e - k)))
+            a, b = part.points[near]
+            found.append((a + sleeves * (x - a), b + sleeves * (y - b)))
+        return tuple(found)
+
+    def flared(points: Sequence[Point]) -> tuple[Point, ...]:
+        return tuple((x * (1 + flare * (1 - y / height)), y) for x, y in points)
+
+    parts = tuple(
+        dataclasses.replace(part, points=flared(cut(part) if part.name.startswith("sleeve") else part.points))
+        for part in one.parts
+    )
+    return dataclasses.replace(one, parts=parts, logo=flared(one.logo), style={})
 
 
 def _scaled(points: Sequence[tuple[float, float]], factor: float) -> tuple[tuple[float, float], ...]:

@@ -1,7 +1,7 @@
 """Which folds to consider: near those that people have shown, wherever they would be on this cloth.
 
 A demonstrated fold is remembered in the frame of the cloth's *largest polygon* (its box, along the garment's axes) and,
-if it ran beside a seam, relative to that seam: seams tell where a sleeve begins on garments whose sides slant. Samples
+if it ran beside a seam, relative to its middle: seams tell where a sleeve begins on garments whose sides slant. Samples
 are normal around all remembered folds, whatever their step, with a share taken from a uniform grid over the bounding
 box. A proposal without exemplars is the grid alone: the baseline of random folds.
 """
@@ -33,7 +33,7 @@ Four = tuple[float, float, float, float]
 
 LONGER = (1.3, 1.7)  # a segment that ends inside the cloth is tried again this much longer
 BESIDE = 0.35  # a fold whose centre is this near a seam (times the scale) ..
-ALONG = np.radians(40.0)  # .. and at less than this angle to it is remembered relative to it as well
+ALONG = np.radians(40.0)  # .. and at less than this angle to the garment's vertical is remembered beside it as well
 ROUNDS = 6  # samples per fold that is asked for, at most: where few are legal there are fewer folds
 CENTRES, ANGLES, LENGTHS = 15, 12, (0.25, 0.5, 1.0, 2.0)  # of the grid: per side, per half turn, in units of the scale
 
@@ -65,7 +65,7 @@ def box_frame(cloth: Cloth, of: str = "polygon") -> Frame:
 
 
 def seam_frames(cloth: Cloth) -> list[Frame]:
-    """A frame per seam up the sides of the largest polygon: first axis along it (upwards), second axis outwards."""
+    """A frame per seam up the sides of the largest polygon: first axis up the garment, second axis outwards."""
     return _frames(cloth, False)[1:]
 
 

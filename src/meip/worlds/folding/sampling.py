@@ -54,8 +54,9 @@ def _box(xy: Any, low: int, high: int, axes: Any, frame: Any) -> None:
 def frames(start: Any, xy: Any, tag: Any, maps: Any, scale: float, whole: bool, out: Any) -> int:
     """Row 0: the box of the largest polygon along the garment's axes (`whole`: of the cloth along the table's).
 
-    The others, one per seam up the sides of the largest polygon: first axis along it (upwards), second axis outwards.
-    Returns the number of rows.
+    The others, one per seam up the sides of the largest polygon: first axis up the garment, second axis outwards. (A
+    seam says where a sleeve begins; folds along it would be as slanted as the seams of raglan sleeves.) Returns the
+    number of rows.
     """
     layer = _largest(start, xy, scale)
     low, high = start[layer], start[layer + 1]
@@ -79,9 +80,9 @@ def frames(start: Any, xy: Any, tag: Any, maps: Any, scale: float, whole: bool, 
             continue  # a hood's: folds beside a sleeve say nothing about it
         row = out[count]
         row[0], row[1] = 0.5 * (xy[i, 0] + xy[j, 0]), 0.5 * (xy[i, 1] + xy[j, 1])
-        turn = 1.0 if up >= 0.0 else -1.0
-        row[2], row[4] = turn * dx, turn * dy
-        row[3], row[5] = dy, -dx  # counter-clockwise: outside is on the right
+        turn = 1.0 if up >= 0.0 else -1.0  # counter-clockwise: outside is on the right of the seam's direction
+        row[2], row[4] = upx, upy
+        row[3], row[5] = turn * upy, -turn * upx
         row[6] = row[7] = scale
         count += 1
     return count

@@ -120,27 +120,38 @@ def _meetings(edges: Any, start: Any, boxes: Any, tol: float, head: Any, after: 
 
 
 @bare_kernel
-def _hidden(edges: Any, start: Any, boxes: Any, own: int, x: float, y: float, dx: float, dy: float, tol: float) -> bool:
-    """Is this middle of a part of an edge (of layer `own`, in direction d) not on the outline of the union?"""
+def _hides(
+    edges: Any, start: Any, boxes: Any, layer: int, own: int, x: float, y: float, dx: float, dy: float, tol: float
+) -> bool:
+    """Does this layer take the middle of a part of an edge (of layer `own`, in direction d) off the outline?"""
+    if layer == own or x < boxes[layer, 0] - tol or x > boxes[layer, 2] + tol:
+        return False
+    if y < boxes[layer, 1] - tol or y > boxes[layer, 3] + tol:
+        return False
     base = start[0]
+    inside = False
+    for k in range(start[layer] - base, start[layer + 1] - base):
+        px, py = x - edges[k, 0], y - edges[k, 1]
+        if abs(edges[k, 4] * py - edges[k, 5] * px) <= tol:
+            s = edges[k, 4] * px + edges[k, 5] * py
+            if -tol <= s <= edges[k, 6] + tol:  # they coincide
+                return bool(edges[k, 4] * dx + edges[k, 5] * dy <= 0 or layer < own)
+        if (edges[k, 1] > y) != (edges[k, 3] > y) and x < edges[k, 0] + edges[k, 4] * py / edges[k, 5]:
+            inside = not inside
+    return inside
+
+
+@bare_kernel
+def _hiding(
+    edges: Any, start: Any, boxes: Any, own: int, x: float, y: float, dx: float, dy: float, tol: float, first: int
+) -> int:
+    """A layer that hides it, or -1. Neighbours are often hidden by the same one: `first` is looked at first."""
+    if first >= 0 and _hides(edges, start, boxes, first, own, x, y, dx, dy, tol):
+        return first
     for layer in range(len(start) - 1):
-        if layer == own or x < boxes[layer, 0] - tol or x > boxes[layer, 2] + tol:
-            continue
-        if y < boxes[layer, 1] - tol or y > boxes[layer, 3] + tol:
-            continue
-        inside, coincides = False, 0
-        for k in range(start[layer] - base, start[layer + 1] - base):
-            px, py = x - edges[k, 0], y - edges[k, 1]
-            if abs(edges[k, 4] * py - edges[k, 5] * px) <= tol:
-                s = edges[k, 4] * px + edges[k, 5] * py
-                if -tol <= s <= edges[k, 6] + tol:
-                    coincides = 1 if edges[k, 4] * dx + edges[k, 5] * dy > 0 else -1
-                    break
-            if (edges[k, 1] > y) != (edges[k, 3] > y) and x < edges[k, 0] + edges[k, 4] * py / edges[k, 5]:
-                inside = not inside
-        if coincides < 0 or (coincides == 0 and inside) or (coincides > 0 and layer < own):
-            return True
-    return False
+        if layer != first and _hides(edges, start, boxes, layer, own, x, y, dx, dy, tol):
+            return layer
+    return -1
 
 
 @bare_kernel
@@ -158,7 +169,7 @@ def _parts(edges: Any, start: Any, boxes: Any, owner: Any, n: int, tol: float, l
     """The parts of edges that are on the outline, as pairs of nodes [K, 2]. Returns how many."""
     head, after, place = lists
     kept, nodes = out
-    count, m = 0, 0
+    count, m, hiding = 0, 0, -1
     for i in range(n):
         s = 0.0
         while s < edges[i, 6]:
@@ -169,7 +180,10 @@ def _parts(edges: Any, start: Any, boxes: Any, owner: Any, n: int, tol: float, l
                 k = after[k]
             mid = 0.5 * (s + t)
             x, y = edges[i, 0] + mid * edges[i, 4], edges[i, 1] + mid * edges[i, 5]
-            if not _hidden(edges, start, boxes, owner[i], x, y, edges[i, 4], edges[i, 5], 2.0 * tol):
+            by = _hiding(edges, start, boxes, owner[i], x, y, edges[i, 4], edges[i, 5], 2.0 * tol, hiding)
+            if by >= 0:
+                hiding = by
+            else:
                 a = _node(nodes, m, edges[i, 0] + s * edges[i, 4], edges[i, 1] + s * edges[i, 5], 4.0 * tol)
                 m = max(m, a + 1)
                 b = _node(nodes, m, edges[i, 0] + t * edges[i, 4], edges[i, 1] + t * edges[i, 5], 4.0 * tol)

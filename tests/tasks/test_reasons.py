@@ -1,12 +1,16 @@
-"""How sure a model is of a step: beside its best one, and beside chance."""
+"""How sure a model is of a step: beside its best one, and beside chance; and how an order is told."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from meip import Domain, predicate
+from meip.concepts.parser import parse_concept
 from meip.search.choosing import Options
+from meip.tasks.explain import _chain
 from meip.tasks.reasons import _sure
+from meip.utility.preferences import Statement
 
 
 def options(*worth: float, stop: float = 0.0) -> Options:
@@ -28,3 +32,17 @@ def test_equals_are_no_disagreement_but_knowing_nothing_is_no_certainty() -> Non
 def test_what_nobody_could_choose_is_sure_and_what_is_not_there_is_not() -> None:
     assert _sure(options(-3.0), 0, stops=False) == 1.0
     assert _sure(options(0.0), None) == 0.0
+
+
+def test_an_order_is_a_chain_only_where_it_says_every_pair() -> None:
+    """Windows are open before walls are painted, not before they are sanded."""
+    domain = Domain("walls", (), tuple(predicate(name) for name in ("covered", "open", "sanded", "painted")))
+
+    def before(first: str, then: str) -> Statement:
+        return Statement("order", parse_concept(f"some({then}) and not some({first})", domain), -2.0, 3.0, 4)
+
+    pairs = [before("covered", "sanded"), before("open", "painted"), before("sanded", "painted")]
+    told, _ = _chain(pairs, domain)
+    assert "then" not in told and "open before" in told
+    told, _ = _chain([before("covered", "sanded"), before("sanded", "painted")], domain)
+    assert told.startswith("first") and told.count("then") == 2

@@ -35,7 +35,9 @@ def not_done(concept: Concept, domain: Domain) -> str:
     """What a rule about steps says after "never": what is done, while something was so."""
     match concept:
         case Composite("and", (Quantified() as deed, occasion)) if _is_before(occasion, domain):
-            return f"{_by_step(english(deed, domain))} while {english(_now(occasion, domain), domain)}"
+            done = english(deed, domain)
+            both = {name.removeprefix(NEW) for name in names_in(deed)} & names_in(now := _now(occasion, domain))
+            return f"{done if both else _by_step(done)} while {english(now, domain)}"
     return forbidden(concept, domain) if isinstance(concept, Composite) else _by_step(english(concept, domain))
 
 

@@ -13,6 +13,7 @@ side_by_side two demonstrations woven into one of a larger world
 curves       the same choices by many curves of real quantities, and how much these count
 worth        what a statement has to be worth
 steps        what is not done while there is another way, and what it is done to first
+not_yet      what has to hold before the last thing is done
 rules        what was never done, and what always came first
 enforced     what the world made everybody do first to each single thing
 endings      what was always so in the end

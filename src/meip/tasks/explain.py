@@ -239,8 +239,8 @@ def _chain(statements: Sequence[Statement], domain: Domain) -> tuple[str, set[Co
     forced = [s for s, first, then in pairs if (str(first), str(then)) in kept and not s.possible]
     why = FORCED if len(forced) == len(kept) else ""
     chain = layers(edges)
-    said = sum(len(one) * len(other) for one, other in itertools.pairwise(chain))
-    if said == len(edges):
+    said = {(str(a), str(b)) for one, other in itertools.pairwise(chain) for a in one for b in other}
+    if said == kept:
         told = ", then ".join(" and ".join(english(c, domain) for c in layer) for layer in chain)
         return f"first {told}{why}", {c for layer in chain for c in layer}
     firsts: dict[str, list[str]] = {}

@@ -55,14 +55,15 @@ class NotYet:
         held = holds[evidence.after[evidence.first]]  # [N, F] once it is done
         self.early = self.made[:, None] & ~held
         self.conditions = [enough.concept(j) for j in range(len(enough))]
-        self.numbers = [row.form == forms.EQUAL for row in enough.rows]
+        self.numbers = np.array([row.form == forms.EQUAL for row in enough.rows], np.bool_)
         self.prices = price_of(1.0 + enough.prices)
         in_time = np.logical_or.reduceat(self.made[:, None] & held, self.start[:-1], axis=0)
         self.can = np.logical_or.reduceat(self.made, self.start[:-1])  # [C]
         self.in_time: Bools = np.asarray(in_time, np.bool_)  # [C, F]
 
     def found(self, without: int | None = None) -> list[Last]:
-        """The conditions, the most telling first; what one explains is no evidence for the next."""
+        """The conditions, the most telling first, those that name a number last, and only where they are worth their
+        price; what one explains is no evidence for the next."""
         if not self.conditions:
             return []
         seen: Ints = np.flatnonzero(self.fold_of[: self.kinds] != (-1 if without is None else without))
@@ -71,15 +72,16 @@ class NotYet:
         while len(found) < MOST and len(seen) > 1:
             worth = telling(np.stack([self._surprise(open_ & (self.kind == kind)) for kind in seen]))
             net = np.where(worth < LEAST, -np.inf, worth - self.prices)
-            best = int(np.argmax(net))
-            if net[best] <= -HUNCH:
+            plain = np.where(self.numbers, -np.inf, net)
+            best = int(np.argmax(plain if plain.max() > 0 else net))
+            if net[best] <= (0.0 if self.numbers[best] else -HUNCH):
                 break
             early = self.early[:, best]
             found.append(
                 Last(
                     Composite("and", (self.last, Composite("not", (self.conditions[best],)))), early,
                     float(worth[best]), float(self.prices[best]),
-                    int(np.logical_or.reduceat(early, self.start[:-1]).sum()), self.numbers[best],
+                    int(np.logical_or.reduceat(early, self.start[:-1]).sum()), bool(self.numbers[best]),
                 )
             )  # fmt: skip
             open_ &= self.in_time[:, best]

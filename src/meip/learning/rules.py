@@ -102,6 +102,8 @@ class Nevers:
         self.prices = np.append(prices, [deed.price for deed in deeds])
         self._bounds = np.append(bounds, np.zeros(len(deeds), np.bool_))
         self._last = NotYet(evidence, offers)
+        self._leeway = np.where(self._bounds & (foreseen is not None), 0.0, HUNCH)
+        """What each may lack of its price: curves say how much is too much."""
         by_habit = np.append(bounds, np.ones(len(deeds), np.bool_))
         self._usual = np.where(by_habit, habits[:, None], self.usual[:, None])  # [N, R]
 
@@ -137,9 +139,9 @@ class Nevers:
             gain = -np.log(np.maximum(1 - risked, 1e-9)) * (seen / evidence.copies)[:, None]
             gain[evidence.demo[:, None] == self.broken[None, :]] = 0.0
             worth = without_the_most_telling(gain, evidence)
-            net = np.where(taken | (worth < LEAST), -np.inf, worth - price)
+            net = np.where(taken | (worth < LEAST) | (worth - price <= -self._leeway), -np.inf, worth - price)
             best = int(np.argmax(net))
-            if net[best] <= -HUNCH:
+            if not np.isfinite(net[best]):
                 break
             taken[best] = True
             possible = int(np.logical_or.reduceat(self.entered[:, best], evidence.start[:-1]).sum())

@@ -62,6 +62,8 @@ class Chooser:
         self.g, self.h = seen.g, seen.stop
         self.never, self.first = seen.never[ranking.state_rules], seen.first[ranking.state_firsts]
         self.step_never, self.step_first = seen.never[ranking.step_rules], seen.first[ranking.step_firsts]
+        firm = np.array([not rule.hunch for rule in self.how.never], np.bool_)
+        self.firm, self.step_firm = firm[ranking.state_rules], firm[ranking.step_rules]
         self._costs: dict[int, dict[Outcomes, Floats]] = {}
         self.has_goal, self._open = graph.has_goal, offers(graph.world, Open)
         self._known: dict[int, tuple[list[int], list[Outcomes]]] = {}
@@ -103,8 +105,9 @@ class Chooser:
             found[k] = worth[k] * self._over[state]
         return found
 
-    def gains(self, befores: Sequence[int], outcomes: Sequence[Outcomes]) -> tuple[Floats, Floats]:
-        """What each alternative (of these states) adds, and what the rules take that it would begin to break."""
+    def gains(self, befores: Sequence[int], outcomes: Sequence[Outcomes], firm: bool = False) -> tuple[Floats, Floats]:
+        """What each alternative (of these states) adds, and what the rules take that it would begin to break; `firm`:
+        those that are more than hunches."""
         flat = [s for each in outcomes for _, s in each]
         table = self.ranking(self.graph, [*befores, *flat])
         odds = np.array([p for each in outcomes for p, _ in each])
@@ -117,7 +120,7 @@ class Chooser:
             rules = slice(2, 2 + self.ranking.rules)
             old = np.repeat(table[befores, rules] > 0.5, sizes, axis=0)
             new = (table[flat, rules] > 0.5) & ~old & (odds[:, None] > RISK)
-            broken = np.logical_or.reduceat(new, first, axis=0) @ self.never
+            broken = np.logical_or.reduceat(new, first, axis=0) @ (self.never * self.firm if firm else self.never)
         if len(self.ranking.before):
             earlier, later = self.ranking.before.T
             old = np.repeat(table[befores][:, later] > 0.5, sizes, axis=0)
@@ -173,9 +176,10 @@ class Chooser:
             found[:, rules + k] = -weight * outdone(values, whole, largest)
         return found
 
-    def broken_by(self, state: int, outcome: Outcomes) -> float:
+    def broken_by(self, state: int, outcome: Outcomes, firm: bool = False) -> float:
         """What an alternative pays for the rules about steps that it breaks."""
-        return float(self.step_costs(state, [outcome])[0, : len(self.step_never)].sum())
+        paid = self.step_costs(state, [outcome])[0, : len(self.step_never)]
+        return float((paid[self.step_firm] if firm else paid).sum())
 
     def worth(self, state: int, outcomes: Sequence[Outcomes]) -> Floats:
         """What each alternative is worth by itself."""
@@ -366,8 +370,8 @@ class _Walk:
             worth = chooser.together(worth, likeliest)
             best = np.flatnonzero(worth > worth.max() - max(loose, SAME))
             chosen = int(best[rng.integers(len(best))])
-            added, broken = chooser.gains([states[-1]], [options.outcomes[chosen]])
-            broken = broken + chooser.broken_by(states[-1], options.outcomes[chosen])
+            added, broken = chooser.gains([states[-1]], [options.outcomes[chosen]], firm=True)
+            broken = broken + chooser.broken_by(states[-1], options.outcomes[chosen], firm=True)
             gained, trouble = gained + float(added[0]), trouble + float(broken[0])
             value += float(options.worth[chosen])
             met[to[chosen]] = met.get(to[chosen], 0) + 1

@@ -18,8 +18,8 @@ from meip.utility.terms import UtilityTerm
 
 __all__ = ["Form", "Forms"]
 
-TRUTH, LINE, EQUAL, LEAST, ABOVE, BELOW, BEND, UNLESS, BOTH, APART, MORE, SAME, MOST = range(13)
-TRUE_OR_FALSE = (TRUTH, EQUAL, LEAST, ABOVE, BELOW, UNLESS, BOTH, APART, MORE, SAME, MOST)
+TRUTH, LINE, EQUAL, LEAST, ABOVE, BELOW, BEND, UNLESS, BOTH, APART, MORE, SAME, AT_MOST = range(13)
+TRUE_OR_FALSE = (TRUTH, EQUAL, LEAST, ABOVE, BELOW, UNLESS, BOTH, APART, MORE, SAME, AT_MOST)
 
 
 class Form(NamedTuple):
@@ -104,7 +104,7 @@ class Forms:
             return Composite("=", (one, two))
         if row.form == MORE:
             return _no(Composite("<=", (one, two)))
-        if row.form == MOST:
+        if row.form == AT_MOST:
             return Composite("<=", (one, two))
         return _no(
             Composite("<=", (Composite("max", (Composite("-", (one, two)), Composite("-", (two, one)))), number))
@@ -139,7 +139,7 @@ def _evaluated(form: int, values: Floats, k: Ints, o: Ints, number: Floats, scal
         return one > number + TIE
     if form == BELOW:
         return one < number - TIE
-    if form in (MORE, SAME, MOST):
+    if form in (MORE, SAME, AT_MOST):
         two = values[:, o]
         same = np.abs(one - two) <= TIE
         return same if form == SAME else one > two + TIE if form == MORE else (one < two) | same

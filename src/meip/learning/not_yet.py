@@ -21,7 +21,7 @@ from meip.learning.worth import HUNCH, LEAST, price_of, telling
 __all__ = ["Last", "NotYet"]
 
 MOST = 4  # conditions
-CONDITIONS = (forms.TRUTH, forms.EQUAL, forms.SAME, forms.MOST)  # "at least k" fits any ends that are late enough
+CONDITIONS = (forms.TRUTH, forms.EQUAL, forms.SAME, forms.AT_MOST)  # "at least k" fits any ends that are late enough
 
 
 @dataclass(frozen=True, eq=False)

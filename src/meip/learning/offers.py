@@ -317,7 +317,7 @@ def _reasons(evidence: Evidence, found: Forms, values: Floats, numbers: bool) ->
     the world ended them. Where people stop by themselves, that the world has no more to do is no reason of its own."""
     own = evidence.stopped
     usable = [row for row in found.rows if row.form in DONE]
-    usable += [row._replace(form=forms.MOST) for row in found.rows if row.form == forms.MORE]
+    usable += [row._replace(form=forms.AT_MOST) for row in found.rows if row.form == forms.MORE]
     chosen = Forms(found.concepts, [*usable, *(_enough(evidence, found, values) if numbers else ())])
     none = chosen.take([]), np.zeros((len(evidence.rows), 0))
     ending: Floats = np.where(evidence.stop, 1.0, 0.0 if len(own) else evidence.over)

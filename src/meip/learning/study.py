@@ -36,6 +36,7 @@ __all__ = ["ChoiceOptions", "Model", "Study", "choice_grammar", "terms_of"]
 
 MEMBERS, SHARE = 16, 0.5
 WEIGHED = ("_fitted", "lesson", "strength", "_views", "_losses_without", "nevers", "rules", "_against_the_rules")
+"""What depends on how often choices count."""
 DONE_PRICE = 0.3
 GIVEN = 1.5  # so many times dearer is a wish that compares with what the world gives: by chance many would do
 SHOWN = 6  # wishes that are told of while the price is looked for
